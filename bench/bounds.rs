@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Joinable};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::Joinable;
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, spsc};
 
 const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
@@ -59,7 +61,7 @@ fn first_ring_and_first_sleep() {
         }
     });
     let begun = Instant::now();
-    let (mut producer, mut consumer) = spsc::Builder::new(16).wait_strategy(ASLEEP).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(16).wait_strategy(ASLEEP)).unwrap();
     producer.send(7_u64).unwrap();
     assert_eq!(consumer.recv(), Ok(7));
     println!("first ring of a process, with a message: {:.1?}", begun.elapsed());
@@ -76,7 +78,7 @@ fn first_ring_and_first_sleep() {
 fn comers<K: Joinable>(name: &str) {
     const COMERS: u32 = 1_000_000;
     for consumes in ["polls", "sleeps", "stands still", "is gone"] {
-        let (first, mut consumer) = Builder::<K>::new(16).build::<u64>().unwrap();
+        let (first, mut consumer) = queue::with::<u64, K>(Settings::new(16)).unwrap();
         let consumer = thread::spawn(move || {
             match consumes {
                 "polls" => while consumer.try_recv() != Ok(u64::MAX) {},
@@ -113,7 +115,7 @@ fn comers<K: Joinable>(name: &str) {
 
 /// A poll beside eight threads that clone and drop, in time on a core.
 fn longest_poll<K: Joinable>(name: &str) {
-    let (first, mut consumer) = Builder::<K>::new(16).build::<u64>().unwrap();
+    let (first, mut consumer) = queue::with::<u64, K>(Settings::new(16)).unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let comers = [(); 8].map(|()| {
         let (first, over) = (first.clone(), Arc::clone(&over));
@@ -138,8 +140,8 @@ fn longest_poll<K: Joinable>(name: &str) {
 
 /// A poll that finds nothing, where 1,000 producers were quiet for long.
 fn empty_poll<K: Joinable>(name: &str) {
-    annulus::prepare();
-    let (first, mut consumer) = Builder::<K>::new(16).build::<u64>().unwrap();
+    annulus::wait::prepare_process();
+    let (first, mut consumer) = queue::with::<u64, K>(Settings::new(16)).unwrap();
     let mut quiet: Vec<_> = (0..1_000).map(|_| first.clone()).collect();
     for producer in &mut quiet {
         producer.send(7).unwrap();

@@ -5,14 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
+use annulus::broadcast;
 use annulus::{SendTimeoutError, TrySendError};
 
 const PATIENCE: Duration = Duration::from_millis(10);
 
 fn main() {
     // Two of eight slots stay free, so the publisher may be six messages ahead of its slowest subscriber.
-    let (mut publisher, subscribable) = Builder::new(8).headroom(2).lossless::<u64>().unwrap();
+    let (mut publisher, subscribable) =
+        broadcast::lossless_with::<u64>(Settings::new(8).headroom(2)).unwrap();
     let mut subscriber = subscribable.subscribe();
     let mut tap = subscribable.subscribe_lossy(); // nobody waits for a tap
 

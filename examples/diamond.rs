@@ -35,13 +35,13 @@ fn writes() -> impl FnMut(u64) -> Done {
 fn main() {
     let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
     let (output, pipeline) = stages
-        .fork(|s| s.then(writes()).named("journal"), |s| s.then(writes()).named("replicate"))
+        .fork(|s| s.then(writes()).name("journal"), |s| s.then(writes()).name("replicate"))
         .zip()
         .then(|(journalled, replicated)| {
             assert_eq!(journalled.order, replicated.order, "both have done the same order");
             (journalled.order, journalled.at, replicated.at)
         })
-        .named("execute")
+        .name("execute")
         .build();
     print!("{}", pipeline.describe().mermaid());
 

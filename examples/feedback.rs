@@ -43,8 +43,8 @@ fn main() {
         while let Some(&half) = kept.front() {
             match publisher.publish_timeout(Duration::from_micros(50), |next| *next = half) {
                 Ok(()) => _ = kept.pop_front(),
-                Err(SendTimeoutError::Timeout(_)) => break,
-                Err(SendTimeoutError::Closed(_)) => unreachable!("the worker receives"),
+                Err(SendTimeoutError::Timeout(())) => break,
+                Err(SendTimeoutError::Closed(())) => unreachable!("the worker receives"),
             }
         }
     }

@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::memory::{HugePages, Memory};
 use annulus::{CapacityError, spsc};
 
@@ -22,7 +23,7 @@ fn main() -> Result<(), CapacityError> {
 
     // What a ring can't do without is required. The error says why it is not to be had.
     let memory = Memory::require().huge_pages(HugePages::Size(3 << 20));
-    let error = spsc::Builder::new(64).memory(memory).build::<u64>().unwrap_err();
+    let error = spsc::with::<u64>(Settings::new(64).memory(memory)).unwrap_err();
     println!("no pages of 3 MiB: {error}");
     assert!(matches!(error, CapacityError::Memory(_)));
     Ok(())
@@ -30,7 +31,7 @@ fn main() -> Result<(), CapacityError> {
 
 /// How long it takes to fill a ring with this memory and to read it, one page after the other.
 fn time(memory: Memory) -> Result<Duration, CapacityError> {
-    let (mut producer, mut consumer) = spsc::Builder::new(SLOTS).memory(memory).build::<u64>()?;
+    let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(SLOTS).memory(memory))?;
     println!("{}", consumer.placement());
     for refusal in consumer.placement().refusals() {
         println!("{refusal}");

@@ -33,7 +33,7 @@ fn main() {
         .capacity(256)
         .source(lines)
         .then(|(worker, number)| [worker, number, u32::from(number % 1000 == 999)])
-        .named("classify")
+        .name("classify")
         .fork(
             |s| {
                 let batches = s.then_batch(move |lines, bytes: &mut Vec<usize>| {
@@ -41,9 +41,9 @@ fn main() {
                     text.extend(lines.iter().map(|line| format!("{line:?}\n")));
                     bytes.push(lines.len()); // stands for a write to the disk
                 });
-                batches.named("write").sink(move |lines| disk.send(lines).expect("main waits"))
+                batches.name("write").sink(move |lines| disk.send(lines).expect("main waits"))
             },
-            |s| s.lossy().filter_map(|line| (line[2] == 1).then_some(line)).named("watch"),
+            |s| s.lossy().filter_map(|line| (line[2] == 1).then_some(line)).name("watch"),
         )
         .build();
     let errors = errors.into_iter().count();

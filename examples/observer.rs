@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-use annulus::{Observer, Observers, broadcast, mpsc};
+use annulus::Settings;
+use annulus::{Observer, broadcast, mpsc};
 
 /// Prints the numbers of all rings that are left, and returns how often.
 fn watch() -> u32 {
     let (mut ticks, mut earlier) = (0, HashMap::new());
     loop {
-        let rings = Observers::list();
+        let rings = Observer::list();
         if rings.is_empty() {
             return ticks;
         }
@@ -31,10 +32,10 @@ fn watch() -> u32 {
 }
 
 fn main() {
-    let orders = mpsc::Builder::new(256).named("orders").statistics(true);
-    let (mut orders, mut worker) = orders.build::<u64>().unwrap();
-    let prices = broadcast::Builder::new(64).named("prices").statistics(true);
-    let (mut prices, source) = prices.lossless::<u64>().unwrap();
+    let orders = Settings::new(256).name("orders").statistics(true);
+    let (mut orders, mut worker) = mpsc::with::<u64>(orders).unwrap();
+    let prices = Settings::new(64).name("prices").statistics(true);
+    let (mut prices, source) = broadcast::lossless_with::<u64>(prices).unwrap();
     let (mut fast, mut slow) = (source.subscribe(), source.subscribe());
 
     let watcher = thread::spawn(watch);

@@ -5,6 +5,7 @@
 //!
 //! `cargo run --release -p annulus --example pinned`
 
+use annulus::Settings;
 use annulus::affinity::{self, Topology};
 use annulus::{WaitStrategy, Worker, spsc};
 
@@ -34,8 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(cpu) = cpus[0] {
         affinity::pin_to(cpu)?;
     }
-    let (mut numbers, to_square) = spsc::Builder::new(1024).wait_strategy(strategy).build()?;
-    let (mut squares, to_sum) = spsc::Builder::new(1024).wait_strategy(strategy).build()?;
+    let (mut numbers, to_square) = spsc::with(Settings::new(1024).wait_strategy(strategy))?;
+    let (mut squares, to_sum) = spsc::with(Settings::new(1024).wait_strategy(strategy))?;
     let square = Worker::builder(to_square, ())
         .core(cpus[1])
         .spawn(move |(), number: u64, _| squares.send(number * number).expect("the sum goes on"))?;

@@ -9,14 +9,14 @@ fn main() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<String>();
     let (output, pipeline) = stages
         .filter_map(|line| line.parse::<i64>().ok())
-        .named("parse")
+        .name("parse")
         .then_parallel(2, |number| number * number) // by two threads, in order
-        .named("square")
+        .name("square")
         .then(|square| {
             assert!(square != 49, "seven is not allowed");
             square
         })
-        .named("check")
+        .name("check")
         .build();
     println!("{}", pipeline.describe());
 
@@ -36,7 +36,7 @@ fn main() {
     // The same with a stage that panics: what came before it comes out, and the pipeline ends.
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<i64>();
     let (output, pipeline) =
-        stages.then(|x| if x == 7 { panic!("seven is not allowed") } else { x }).named("check").build();
+        stages.then(|x| if x == 7 { panic!("seven is not allowed") } else { x }).name("check").build();
     let _ = (5..9).try_for_each(|number| input.send(number)); // given back once the stage is gone
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [5, 6]);

@@ -6,10 +6,11 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::mpsc;
 
 fn main() {
-    let (first, mut consumer) = mpsc::Builder::new(1024).statistics(true).build::<u64>().unwrap();
+    let (first, mut consumer) = mpsc::with::<u64>(Settings::new(1024).statistics(true)).unwrap();
     let producers: Vec<_> = (1..=3)
         .map(|share| {
             let mut producer = first.clone();
@@ -28,7 +29,7 @@ fn main() {
         if received % 5_000 == 0 {
             thread::sleep(Duration::from_millis(5)); // it falls behind
             let stats = consumer.stats();
-            println!("received {received}, waiting {}", stats.pending());
+            println!("received {received}, waiting {}", stats.pending.unwrap_or(0));
             // Those who are there, and those who left something behind.
             for producer in stats.producers {
                 println!("  producer {}: sent {}, waited {:?}", producer.id, producer.sent, producer.latency);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Invitation, PeerState, Shared, broadcast};
 
 const PRICES: u32 = 1000;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return subscribe(Path::new(&directory));
     }
     let directory = std::env::temp_dir().join(format!("annulus-{}", std::process::id()));
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<[f64; 2]>(Builder::new(256))?;
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<[f64; 2]>(Settings::new(256))?;
     let name = invitation.publish(&Directory::open(&directory)?, "prices")?;
     let mut command = Command::new(std::env::current_exe()?);
     let mut child = command.arg(&directory).stdout(Stdio::piped()).spawn()?;

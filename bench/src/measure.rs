@@ -107,7 +107,7 @@ pub fn run_here(name: &str, order: Order, span: Option<Duration>, cores: Cores) 
     });
     // A round is so short that what a process pays once, at its first sleep or at the end of its first queue,
     // would be most of it.
-    annulus::prepare();
+    annulus::wait::prepare_process();
     cores::pin(cores.here);
     let round = Round::run(&row, &row.plan(cores), order, || floor::ping_pong(cores, ROUND_TRIPS));
     println!("{}", serde_json::to_string(&round).map_err(|error| error.to_string())?);

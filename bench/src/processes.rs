@@ -161,7 +161,7 @@ pub fn be_a_child(works: &Works) -> Result<(), String> {
     let found = works.iter().find(|(name, _)| *name == order.work);
     let (_, run) = found.ok_or_else(|| format!("no work {}", order.work))?;
     // As in a round's process.
-    annulus::prepare();
+    annulus::wait::prepare_process();
     keep_to(&order.cores);
     let parent = socket.try_clone().map_err(failed)?;
     run(Parent { socket, order });

@@ -2,6 +2,7 @@
 
 mod common;
 
+use annulus::Settings;
 use annulus::broadcast::{Lossless, Lossy, Publisher, Staged, Subscriber};
 use annulus::{mpsc, spsc};
 use common::{CAPACITY, MESSAGES, at_most, message, take};
@@ -107,7 +108,8 @@ fn full_queue_of_many() -> ManyQueue {
 /// With statistics.
 fn counting_ring() -> Ring {
     let (mut publisher, subscribable) =
-        annulus::broadcast::Builder::new(CAPACITY).statistics(true).lossy().expect("it has slots");
+        annulus::broadcast::lossy_with(annulus::Settings::new(CAPACITY).statistics(true))
+            .expect("it has slots");
     let mut subscriber = subscribable.subscribe();
     grown(|| {
         publisher.publish(0);
@@ -119,7 +121,7 @@ fn counting_ring() -> Ring {
 /// With statistics.
 fn counting_queue() -> Queue {
     let (mut producer, mut consumer) =
-        spsc::Builder::new(CAPACITY).statistics(true).build().expect("it has slots");
+        spsc::with(Settings::new(CAPACITY).statistics(true)).expect("it has slots");
     grown(|| {
         producer.try_send(0).expect("the queue is empty");
         consumer.try_recv().expect("it was sent");

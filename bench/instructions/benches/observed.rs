@@ -4,7 +4,8 @@
 #[allow(dead_code, reason = "nothing is received here")]
 mod common;
 
-use annulus::broadcast::{Builder, Lossless, Lossy, Publisher};
+use annulus::Settings;
+use annulus::broadcast::{Lossless, Lossy, Publisher};
 use annulus::shm::{Directory, Invitation, PublishedName, RingObserver, Shared, broadcast};
 use common::{CAPACITY, MESSAGES, at_most, message};
 use gungraun::prelude::*;
@@ -46,12 +47,12 @@ fn looked<M: annulus::broadcast::Mode>(
 
 fn lossy(is_observed: bool) -> Looked<Lossy> {
     let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossy(Builder::new(CAPACITY)).expect("there is memory");
+        broadcast::lossy(Settings::new(CAPACITY)).expect("there is memory");
     looked((publisher, invitation), |publisher, number| publisher.publish(number), is_observed)
 }
 
 fn lossless(is_observed: bool) -> Looked<Lossless> {
-    let ring = broadcast::lossless(Builder::new(CAPACITY), 4).expect("there is memory");
+    let ring = broadcast::lossless(Settings::new(CAPACITY), 4).expect("there is memory");
     looked(ring, |publisher, number| publisher.publish(number).expect("it is open"), is_observed)
 }
 

@@ -5,6 +5,7 @@
 use std::hint::spin_loop;
 use std::os::unix::net::UnixStream;
 
+use annulus::Settings;
 use annulus::broadcast::{self, Awaited, Foreign, Lossless, Lossy, MpPublisher, Publisher, Subscriber};
 use annulus::queue;
 use annulus::shm::mp_broadcast::Publisher as FellowPublisher;
@@ -93,7 +94,7 @@ impl<const WORDS: usize> Between for Queue<WORDS> {
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
-        let builder = spsc::Builder::new(capacity);
+        let builder = Settings::new(capacity);
         let made = shm::spsc::producer(builder, WhenGone::Close);
         let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (producer, invitation)
@@ -176,7 +177,7 @@ impl<const WORDS: usize> Between for LossyRing<WORDS> {
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
-        let made = shm::broadcast::lossy(broadcast::Builder::new(capacity));
+        let made = shm::broadcast::lossy(Settings::new(capacity));
         let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
         (publisher, invitation)
     }
@@ -206,7 +207,7 @@ impl<const WORDS: usize> Between for MpLossyRing<WORDS> {
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
-        let builder = shm::mp_broadcast::Builder::new(broadcast::Builder::new(capacity));
+        let builder = shm::mp_broadcast::Builder::new(Settings::new(capacity));
         let made = builder.when_no_publisher(WhenGone::Close).build();
         let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
         (publisher, invitation)
@@ -260,7 +261,7 @@ impl<const WORDS: usize> Between for LosslessRing<WORDS> {
     type Offer = Invitation;
 
     fn share(capacity: usize, readers: usize) -> (Self::Out, Invitation) {
-        let made = shm::broadcast::lossless(broadcast::Builder::new(capacity), readers);
+        let made = shm::broadcast::lossless(Settings::new(capacity), readers);
         let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
         (publisher, invitation)
     }

@@ -5,7 +5,8 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::os::unix::net::UnixStream;
 
-use annulus::queue::bytes::{Builder, Record};
+use annulus::Settings;
+use annulus::queue::bytes::Record;
 use annulus::shm::{Invitation, Shared, WhenGone, bytes};
 
 use super::between::{Between, In, Out, THERE, receive};
@@ -26,7 +27,7 @@ impl<const WORDS: usize> Between for Records<WORDS> {
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         // With what tells its length.
-        let builder = Builder::new(capacity * 8 * (WORDS + 1));
+        let builder = Settings::new(capacity * 8 * (WORDS + 1));
         let made = bytes::producer(builder, WhenGone::Close);
         let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (RecordsOut(producer, PhantomData), invitation)

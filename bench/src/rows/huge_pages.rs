@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use annulus::Settings;
 use annulus::memory::{HugePages, Memory};
 use annulus::spsc;
 
@@ -56,7 +57,7 @@ fn usual() -> Memory {
 }
 
 fn queue(plan: &Plan, memory: Memory) -> (spsc::Producer<u64>, spsc::Consumer<u64>) {
-    let (producer, consumer) = spsc::Builder::new(plan.capacity).memory(memory).build().expect("it fits");
+    let (producer, consumer) = spsc::with(Settings::new(plan.capacity).memory(memory)).expect("it fits");
     for refusal in consumer.placement().refusals() {
         eprintln!("{refusal}");
     }

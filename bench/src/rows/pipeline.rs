@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use annulus::broadcast::{Builder, Lossless, Staged};
+use annulus::Settings;
+use annulus::broadcast::{Lossless, Staged};
 use annulus::event;
 use annulus::pipeline::Pipeline;
 use annulus::{WaitStrategy, spsc};
@@ -221,8 +222,8 @@ mod diamond {
     pub fn annulus_on_one_ring(plan: &Plan) -> Sample {
         let sum = Arc::new(AtomicU64::new(0));
         let total = Arc::clone(&sum);
-        let builder = Builder::new(plan.capacity).wait_strategy(WaitStrategy::BackoffSpin);
-        let (mut publisher, source) = builder.events(Event::default).unwrap();
+        let builder = Settings::new(plan.capacity).wait_strategy(WaitStrategy::BackoffSpin);
+        let (mut publisher, source) = event::with(builder, Event::default).unwrap();
         let a = source.subscribe_tracked();
         let b = source.subscribe().after(&[&a]);
         let c = source.subscribe().after(&[&a]);

@@ -54,7 +54,7 @@ fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
     loop {
         match there() {
             Some(value) => return value,
-            Err(_) => spin_loop(),
+            None => spin_loop(),
         }
     }
 }

@@ -143,8 +143,8 @@ where
     type Receiver = SpinningConsumer<K, PAUSE>;
 
     fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
-        let (producer, consumer) =
-            annulus::queue::Builder::new(capacity).build().expect("a ring of this capacity can be made");
+        let (producer, consumer) = annulus::queue::with(annulus::Settings::new(capacity))
+            .expect("a ring of this capacity can be made");
         (SpinningProducer(producer), SpinningConsumer(consumer))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use annulus::Settings;
 use annulus::{broadcast, mpsc, spsc};
 
 use crate::contenders::{Annulus, Named};
@@ -50,7 +51,7 @@ const THERE: &str = "a ring of this capacity can be made";
 
 #[inline(never)]
 fn lossy(plan: &Plan, statistics: bool) -> Sample {
-    let ring = broadcast::Builder::new(plan.capacity).statistics(statistics).lossy();
+    let ring = broadcast::lossy_with(Settings::new(plan.capacity).statistics(statistics));
     let (mut publisher, subscribable) = ring.expect(THERE);
     let mut subscriber = subscribable.subscribe();
     one_by_one(plan, |message| {
@@ -61,7 +62,7 @@ fn lossy(plan: &Plan, statistics: bool) -> Sample {
 
 #[inline(never)]
 fn lossless(plan: &Plan, statistics: bool) -> Sample {
-    let ring = broadcast::Builder::new(plan.capacity).statistics(statistics).lossless();
+    let ring = broadcast::lossless_with(Settings::new(plan.capacity).statistics(statistics));
     let (mut publisher, subscribable) = ring.expect(THERE);
     let mut subscriber = subscribable.subscribe();
     one_by_one(plan, |message| {
@@ -72,7 +73,7 @@ fn lossless(plan: &Plan, statistics: bool) -> Sample {
 
 #[inline(never)]
 fn one_to_one(plan: &Plan, statistics: bool) -> Sample {
-    let queue = spsc::Builder::new(plan.capacity).statistics(statistics).build();
+    let queue = spsc::with(Settings::new(plan.capacity).statistics(statistics));
     let (mut producer, mut consumer) = queue.expect(THERE);
     one_by_one(plan, |message| {
         producer.try_send(message).ok()?;
@@ -82,7 +83,7 @@ fn one_to_one(plan: &Plan, statistics: bool) -> Sample {
 
 #[inline(never)]
 fn many_to_one(plan: &Plan, statistics: bool) -> Sample {
-    let queue = mpsc::Builder::new(plan.capacity).statistics(statistics).build();
+    let queue = mpsc::with(Settings::new(plan.capacity).statistics(statistics));
     let (mut producer, mut consumer) = queue.expect(THERE);
     one_by_one(plan, |message| {
         producer.try_send(message).ok()?;

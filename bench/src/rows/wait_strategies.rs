@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{ProcessorWait, WaitStrategy, spsc};
+use annulus::Settings;
+use annulus::wait::ProcessorWait;
+use annulus::{WaitStrategy, spsc};
 
 use crate::contenders::ends::Queued;
 use crate::contenders::{Annulus, Named, Waiting};
@@ -80,7 +82,7 @@ pub fn rows() -> Vec<Row> {
 fn alone(plan: &Plan, strategy: WaitStrategy) -> Sample {
     let used = Arc::new(AtomicU64::new(0));
     let sample = exchange::<NowAndThen, _, _, 1, 1>(plan, Reach::OneConsumer, || {
-        let queue = spsc::Builder::new(plan.capacity).wait_strategy(strategy).build();
+        let queue = spsc::with(Settings::new(plan.capacity).wait_strategy(strategy));
         let (producer, consumer) = queue.expect("a ring of this capacity can be made");
         let consumer = Metered { consumer, begun: None, used: Arc::clone(&used) };
         ([Queued(Waiting(producer))], [consumer])

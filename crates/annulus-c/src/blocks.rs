@@ -13,6 +13,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr;
 
+use annulus::Settings;
 use annulus::queue::{self, AnyKind, InPlace, Lent, QueueKind};
 use annulus::spsc::Spsc;
 use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError};
@@ -116,9 +117,8 @@ impl<U: Unit> Layout<U> {
 pub(crate) fn channel<K: QueueKind + InPlace>(options: Options) -> Done<(Producer<K>, Consumer<K>)> {
     let layout = Layout::<Word>::of(options.message_size);
     let units = options.capacity.checked_mul(layout.stride).ok_or(ANNULUS_NO_MEMORY)?;
-    let builder =
-        queue::Builder::<K>::new(units).wait_strategy(options.strategy).statistics(options.statistics);
-    let (producer, consumer) = builder.build().map_err(of_capacity)?;
+    let builder = Settings::new(units).wait_strategy(options.strategy).statistics(options.statistics);
+    let (producer, consumer) = queue::with::<_, K>(builder).map_err(of_capacity)?;
     Ok((Producer::of(producer, layout.size), Consumer::of(consumer, layout.size)))
 }
 

@@ -1,6 +1,7 @@
 //! Broadcast rings, each message of which reaches every subscriber: how they are made, and how subscribers
 //! join. The verbs are in `publisher` and `subscriber`.
 
+use annulus::Settings;
 use annulus::broadcast::{self, Lossless, Lossy};
 
 use crate::handle::{Handle, handle, handle_place, shared_object, take};
@@ -70,14 +71,16 @@ subscribes!(Lossless, None);
 /// The publisher of a ring that the builder makes by this verb, and what makes its subscribers.
 macro_rules! ring {
     ($options:expr, $WORDS:ident, $make:ident, $join:expr, $lends:expr) => {
-        builder($options).$make::<Block<$WORDS>>().map_err(of_capacity).map(|(publisher, subscribable)| {
-            let ring = Ring::of($options, publisher.closer(), publisher.observer());
-            let size = $options.message_size;
-            let sending = Sending { handle: publisher, size, join: $join, lends: $lends };
-            let subscribes: Box<dyn Subscribes> = Box::new((subscribable, size));
-            let publisher = Publisher { end: Box::new(sending), ring: ring.clone(), is_lent: false };
-            (publisher, Subscribable { subscribes, ring })
-        })
+        broadcast::$make::<Block<$WORDS>>(settings($options)).map_err(of_capacity).map(
+            |(publisher, subscribable)| {
+                let ring = Ring::of($options, publisher.closer(), publisher.observer());
+                let size = $options.message_size;
+                let sending = Sending { handle: publisher, size, join: $join, lends: $lends };
+                let subscribes: Box<dyn Subscribes> = Box::new((subscribable, size));
+                let publisher = Publisher { end: Box::new(sending), ring: ring.clone(), is_lent: false };
+                (publisher, Subscribable { subscribes, ring })
+            },
+        )
     };
 }
 
@@ -115,14 +118,14 @@ pub unsafe extern "C" fn annulus_broadcast_new(
         let size = options.message_size;
         let (publishes, subscribes) = match kind {
             ANNULUS_LOSSY => {
-                classes!(size, WORDS => ring!(options, WORDS, lossy, alone, Some(|publisher| publisher)))
+                classes!(size, WORDS => ring!(options, WORDS, lossy_with, alone, Some(|publisher| publisher)))
             }
-            ANNULUS_LOSSLESS => classes!(size, WORDS => ring!(options, WORDS, lossless, alone, None)),
+            ANNULUS_LOSSLESS => classes!(size, WORDS => ring!(options, WORDS, lossless_with, alone, None)),
             ANNULUS_MP_LOSSY => {
-                classes!(size, WORDS => ring!(options, WORDS, mp_lossy, |one| Ok(one.clone()), None))
+                classes!(size, WORDS => ring!(options, WORDS, mp_lossy_with, |one| Ok(one.clone()), None))
             }
             ANNULUS_MP_LOSSLESS => {
-                classes!(size, WORDS => ring!(options, WORDS, mp_lossless, |one| Ok(one.clone()), None))
+                classes!(size, WORDS => ring!(options, WORDS, mp_lossless_with, |one| Ok(one.clone()), None))
             }
             _ => Err(ANNULUS_INVALID),
         }?;
@@ -138,9 +141,9 @@ pub unsafe extern "C" fn annulus_broadcast_new(
     })
 }
 
-fn builder(options: Options) -> broadcast::Builder {
-    let builder = broadcast::Builder::new(options.capacity).wait_strategy(options.strategy);
-    builder.statistics(options.statistics)
+fn settings(options: Options) -> Settings {
+    let settings = Settings::new(options.capacity).wait_strategy(options.strategy);
+    settings.statistics(options.statistics)
 }
 
 /// Makes a subscriber, which the caller owns. It receives what is published from now on; with `from_oldest`

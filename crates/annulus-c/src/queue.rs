@@ -1,6 +1,7 @@
 //! Queues, each message of which reaches one consumer: how they are made. The verbs are in `producer` and
 //! `consumer`.
 
+use annulus::Settings;
 use annulus::queue::{self, QueueKind};
 use annulus::{mpmc::Mpmc, spmc::Spmc};
 
@@ -111,9 +112,9 @@ fn typed<K: QueueKind, const WORDS: usize>(
     join: Join<queue::Producer<Block<WORDS>, K>>,
     divide: Join<queue::Consumer<Block<WORDS>, K>>,
 ) -> Done<(Producer, Consumer)> {
-    let builder = queue::Builder::<K>::new(options.capacity);
+    let builder = Settings::new(options.capacity);
     let builder = builder.wait_strategy(options.strategy).statistics(options.statistics);
-    let (producer, consumer) = builder.build::<Block<WORDS>>().map_err(of_capacity)?;
+    let (producer, consumer) = queue::with::<Block<WORDS>, K>(builder).map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, producer.closer(), producer.observer());
     let sending = Sending { handle: producer, size, join, lends: None };
@@ -130,9 +131,9 @@ fn typed<K: QueueKind, const WORDS: usize>(
 
 /// A queue with one order.
 fn ordered<const WORDS: usize>(options: Options) -> Done<(Producer, Consumer)> {
-    let builder = queue::ordered::Builder::new(options.capacity);
+    let builder = Settings::new(options.capacity);
     let builder = builder.wait_strategy(options.strategy).statistics(options.statistics);
-    let (sender, receiver) = builder.build::<Block<WORDS>>().map_err(of_capacity)?;
+    let (sender, receiver) = queue::ordered::with::<Block<WORDS>>(builder).map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, sender.closer(), sender.observer());
     let sending = Sending { handle: sender, size, join: |sender| Ok(sender.clone()), lends: None };

@@ -1,6 +1,6 @@
 //! [`annulus_stats`]: the numbers of a ring at one moment.
 
-use annulus::Stats;
+use annulus::stats::Stats;
 
 use crate::consumer::{Consumer, annulus_consumer};
 use crate::handle::{object, place};

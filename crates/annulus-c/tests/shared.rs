@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use annulus::broadcast;
+use annulus::Settings;
 use annulus::shm::{self, Invitation, PeerState, Shared, WhenGone, mpsc, spsc};
 use annulus_c::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_MISMATCH, ANNULUS_OK, ANNULUS_PEER_DIED};
 use bytemuck::{Pod, Zeroable};
@@ -129,7 +129,7 @@ fn a_queue_from_c() {
 #[test]
 fn a_queue_to_c() {
     let peer = Peer::new("consume", u32::MAX, false);
-    let builder = annulus::spsc::Builder::new(10);
+    let builder = annulus::Settings::new(10);
     let Shared { handle: mut producer, invitation, .. } =
         spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
@@ -164,9 +164,9 @@ fn records_from_c() {
 #[test]
 fn records_to_c() {
     let peer = Peer::new("consume records", u32::MAX, false);
-    let builder = annulus::queue::bytes::Builder::new(600);
+    let builder = annulus::Settings::new(600);
     let Shared { handle: mut producer, invitation, .. } =
-        shm::bytes::producer(builder, WhenGone::Close).unwrap();
+        shm::bytes::producer(builder.clone(), WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
     (0..MESSAGES).for_each(|number| producer.write(&record_of(number)).unwrap());
     drop(producer);
@@ -198,7 +198,7 @@ fn a_queue_of_several_to_c() {
 
 #[test]
 fn a_queue_of_several_from_c() {
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(10)).producers(2);
+    let builder = mpsc::Builder::new(annulus::Settings::new(10)).producers(2);
     let builder = builder.when_no_producer(WhenGone::Close);
     let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<Quote>().unwrap();
     // So the queue does not end with the first to leave.
@@ -237,7 +237,7 @@ fn a_broadcast_ring_from_c() {
 fn a_broadcast_ring_to_c() {
     let peer = Peer::new("subscribe", 0, false);
     let Shared { handle: mut publisher, invitation, .. } =
-        shm::broadcast::lossy::<Quote>(broadcast::Builder::new(4096)).unwrap();
+        shm::broadcast::lossy::<Quote>(Settings::new(4096)).unwrap();
     peer.is_invited(&invitation);
     std::io::Read::read_exact(&mut &peer.socket, &mut [0]).unwrap();
     (0..MESSAGES).for_each(|number| publisher.publish(Quote::of(number)));
@@ -267,7 +267,7 @@ fn a_program_in_c_is_killed() {
 
     // The next consumer, in Rust, goes on behind what the one in C has received.
     let peer = Peer::new("consume", 4, true);
-    let builder = annulus::spsc::Builder::new(10);
+    let builder = annulus::Settings::new(10);
     let Shared { handle: mut producer, peers: other, invitation, .. } =
         spsc::producer::<Quote>(builder, WhenGone::Wait).unwrap();
     peer.is_invited(&invitation);
@@ -291,13 +291,13 @@ fn in_another_process() {
     let socket = UnixStream::from(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(0) });
     if role == "publish" {
         let Shared { handle: mut publisher, invitation, .. } =
-            shm::broadcast::lossy::<Quote>(broadcast::Builder::new(16)).unwrap();
+            shm::broadcast::lossy::<Quote>(Settings::new(16)).unwrap();
         invitation.send(&socket).unwrap();
         std::io::Read::read_exact(&mut &socket, &mut [0]).unwrap();
         (0..10).for_each(|number| publisher.publish(Quote::of(number)));
         wait_to_be_killed(&socket);
     }
-    let builder = annulus::spsc::Builder::new(16);
+    let builder = annulus::Settings::new(16);
     let Shared { handle: mut producer, invitation, .. } =
         spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     invitation.send(&socket).unwrap();
@@ -341,14 +341,14 @@ fn mismatch_names_both_sides() {
         peer.is_invited(invitation);
         peer.says()
     };
-    let ring = || broadcast::Builder::new(4);
+    let ring = || Settings::new(4);
     let mismatch = ANNULUS_MISMATCH as i32;
     let Shared { handle: _type, invitation, .. } = shm::broadcast::lossy::<[u32; 3]>(ring()).unwrap();
     let [found, wanted] = [shm::Fingerprint::of::<[u32; 3]>(), shm::Fingerprint::of::<Quote>()];
     let told = says(&invitation);
     assert!(told.starts_with(&format!("{mismatch} {} {} ", found.to_u64(), wanted.to_u64())), "{told}");
     assert!(told.contains("the message: array of 3 at 0 / the message: struct at 0"), "{told}");
-    let builder = annulus::spsc::Builder::new(4);
+    let builder = annulus::Settings::new(4);
     let Shared { handle: _queue, invitation, .. } =
         spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     assert!(says(&invitation).starts_with(&format!("{mismatch} 1 11 ")));

@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Invitation, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config};
 use zenoh::Wait;
@@ -69,7 +69,7 @@ fn publish(what: &str, at: &str, flood: bool) {
         let path = std::env::temp_dir().join("annulus-measure-near");
         let directory = Directory::open(&path).unwrap();
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<Message>(Builder::new(CAPACITY), 1).unwrap();
+            broadcast::lossless::<Message>(Settings::new(CAPACITY), 1).unwrap();
         let name = invitation.publish(&directory, "measure").unwrap();
         let config = Config::new().host("near").send("measure").reliable(true);
         bridge = Bridge::open(config.directory(directory).listen(at)).unwrap();
@@ -82,7 +82,7 @@ fn publish(what: &str, at: &str, flood: bool) {
         let path = std::env::temp_dir().join("annulus-measure-near");
         let directory = Directory::open(&path).unwrap();
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
+            broadcast::lossy::<Message>(Settings::new(CAPACITY)).unwrap();
         let name = invitation.publish(&directory, "measure").unwrap();
         bridge =
             Bridge::open(Config::new().host("near").send("measure").directory(directory).listen(at)).unwrap();

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config, Direction, RouteState};
 use zenoh::qos::CongestionControl;
@@ -142,7 +142,7 @@ fn near(rings: usize) {
     let names = directory("near");
     let publish = |ring| {
         let Shared { handle: publisher, invitation, .. } =
-            broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
+            broadcast::lossy::<Message>(Settings::new(CAPACITY)).unwrap();
         (publisher, invitation.publish(&names, &format!("ring-{ring:05}")).unwrap())
     };
     let _rings: Vec<_> = (0..rings).map(publish).collect();

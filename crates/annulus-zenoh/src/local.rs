@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{Receiver, Ring, Sender, Start};
 use annulus::shm::{Invitation, RingInfo, Shared, ShmKind};
@@ -128,7 +128,7 @@ impl Sink {
         (capacity, is_lossless): (usize, bool),
         first: u64,
     ) -> Result<(Self, Invitation), Refused> {
-        let builder = Builder::new(capacity).first(first);
+        let builder = Settings::new(capacity).first(first);
         let made =
             if is_lossless { Sender::lossless(builder, of, SEATS) } else { Sender::lossy(builder, of) };
         let Shared { handle: sender, invitation, .. } = made.map_err(|error| error.to_string())?;

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Publisher};
+use annulus::Settings;
+use annulus::broadcast::Publisher;
 use annulus::schema::Fingerprint;
 use annulus::shm::{Directory, PublishedName, RingInfo, Shared, broadcast};
 use annulus::{Message, Text};
@@ -204,7 +205,7 @@ pub(crate) fn is_of_bridge(info: &RingInfo) -> bool {
 
 /// The ring of the bridge of this host, by the first name that is free.
 fn ring(directory: &Directory, host: &str) -> Option<(Publisher<BridgeRoute>, PublishedName)> {
-    let Shared { handle: publisher, invitation, .. } = broadcast::lossy(Builder::new(MOST_ROUTES)).ok()?;
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossy(Settings::new(MOST_ROUTES)).ok()?;
     let host = host.replace('/', "_");
     let mut names = (1..=MOST_BRIDGES).map(|number| match number {
         1 => format!("bridge@{host}"),

@@ -284,9 +284,9 @@ fn rings_of_other_kinds_come_as_lossy_ones() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let _far = b.connected(at);
-    let builder = annulus::broadcast::Builder::new(64);
+    let builder = annulus::Settings::new(64);
     let Shared { handle: mut lossless, invitation, .. } =
-        annulus::shm::broadcast::lossless::<Tick>(builder, 4).unwrap();
+        annulus::shm::broadcast::lossless::<Tick>(builder.clone(), 4).unwrap();
     let lossless_name = invitation.publish(&a.directory(), "lossless").unwrap();
     let many = annulus::shm::mp_broadcast::Builder::new(builder)
         .publishers(2)
@@ -314,7 +314,7 @@ fn ring_that_cannot_be_carried_is_reported() {
     let a = Machine::new("a");
     let (near, _) = a.listening();
     let Shared { handle: _producer, invitation, .. } =
-        annulus::shm::spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenGone::Close).unwrap();
+        annulus::shm::spsc::producer::<u64>(annulus::Settings::new(8), WhenGone::Close).unwrap();
     let _name = invitation.publish(&a.directory(), "orders").unwrap();
     until("it is refused", || {
         route(&near, Direction::Out, "orders").is_some_and(

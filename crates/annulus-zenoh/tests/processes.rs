@@ -54,7 +54,7 @@ const PUBLISH_IN: &str = "ANNULUS_ZENOH_PUBLISH_IN";
 fn publishes_if_the_variable_is_set() {
     let Ok(path) = std::env::var(PUBLISH_IN) else { return };
     let directory = annulus::shm::Directory::open(path).unwrap();
-    let builder = annulus::broadcast::Builder::new(256);
+    let builder = annulus::Settings::new(256);
     let Shared { handle: mut publisher, invitation, .. } =
         annulus::shm::broadcast::lossy::<Tick>(builder).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
@@ -162,7 +162,7 @@ fn whatever_is_killed_nothing_is_missing() {
     let near = bridge_with(&a, "--connect", at, &options);
     let mut far = bridge_with(&b, "--connect", at, &["--subscribers", "1"]);
     let Shared { handle: mut publisher, invitation, .. } =
-        annulus::shm::broadcast::lossless::<Tick>(annulus::broadcast::Builder::new(64), 4).unwrap();
+        annulus::shm::broadcast::lossless::<Tick>(annulus::Settings::new(64), 4).unwrap();
     let name = invitation.publish(&a.directory(), "quotes").unwrap();
     let subscribe = || {
         let invitation =

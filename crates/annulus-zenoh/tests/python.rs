@@ -6,7 +6,7 @@ mod common;
 
 use std::process::Command;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Shared, broadcast};
 use annulus_zenoh::Direction;
 use common::Machine;
@@ -28,7 +28,7 @@ fn python_reads_the_messages() {
     let program = program.replace("192.168.1.7:7447", &at.to_string()).replace("sleep(10)", "sleep(3)");
     assert!(program.contains(&at.to_string()) && program.contains("sleep(3)"), "{program}");
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Quote>(Builder::new(64)).unwrap();
+        broadcast::lossy::<Quote>(Settings::new(64)).unwrap();
     let _name = invitation.publish(&a.directory(), "quotes").unwrap();
     common::until("it goes out", || common::is_open(&bridge, Direction::Out, "quotes"));
     publisher.publish([1.5, 1.75]);

@@ -5,7 +5,8 @@ mod common;
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Awaited, Lossless, Publisher, Subscriber};
 use annulus::shm::{Invitation, PublishedName, Shared, ShmKind, broadcast};
 use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError};
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
@@ -43,7 +44,7 @@ impl Pair {
     /// A lossless ring of 64 messages, and the subscriber of it on the other machine. Both are waited for.
     fn lossless(&self) -> (Publisher<Tick, Lossless>, PublishedName, Subscriber<Tick, Awaited>) {
         let Shared { handle: publisher, invitation, .. } =
-            broadcast::lossless::<Tick>(Builder::new(64), 4).unwrap();
+            broadcast::lossless::<Tick>(Settings::new(64), 4).unwrap();
         let name = invitation.publish(&self.a.directory(), "quotes").unwrap();
         let subscriber = subscribe(&self.b);
         assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::schema::Schema;
 use annulus::shm::blocks::{self, Block, MessageType, classes};
 use annulus::shm::{PublishedName, Shared};
@@ -41,7 +41,7 @@ impl Ring {
         let (bytes, of) = (schema.size(), MessageType::described(schema, 1));
         let (put, invitation) = classes!(bytes, WORDS, LARGE => {
             let Shared { handle: mut publisher, invitation, .. } =
-                blocks::lossy::<WORDS, LARGE>(Builder::new(64), &of).unwrap();
+                blocks::lossy::<WORDS, LARGE>(Settings::new(64), &of).unwrap();
             let put = move |message: &[u8]| {
                 let mut words = [0; WORDS];
                 bytemuck::cast_slice_mut(&mut words)[..bytes].copy_from_slice(message);

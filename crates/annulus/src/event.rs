@@ -76,7 +76,9 @@
 #[doc(inline)]
 pub use crate::broadcast::event::{MpPublisher, Publisher, Ref, Reset, Subscribable, Subscriber, TryIter};
 
-use crate::broadcast::{Builder, ends_of};
+use crate::broadcast::ends_of;
+use crate::error::CapacityError;
+use crate::settings::Settings;
 
 /// Makes a broadcast ring of `capacity` owned events, each made by `factory`. One publisher changes them in
 /// place, and any number of subscribers read them by reference.
@@ -87,7 +89,7 @@ use crate::broadcast::{Builder, ends_of};
 ///
 /// # Panics
 ///
-/// If `capacity` is below 2, or memory has no room for the ring; [`Builder::events`] returns an error
+/// If `capacity` is below 2, or memory has no room for the ring; [`with`] returns an error
 /// instead. Also if `factory` panics.
 ///
 /// # Examples
@@ -106,7 +108,7 @@ pub fn channel<T: Send + Sync>(
     capacity: usize,
     factory: impl FnMut() -> T,
 ) -> (Publisher<T>, Subscribable<T>) {
-    ends_of("event::channel", Builder::new(capacity).events(factory))
+    ends_of("event::channel", with(Settings::new(capacity), factory))
 }
 
 /// Makes a broadcast ring of `capacity` owned events for any number of publishers.
@@ -118,7 +120,7 @@ pub fn channel<T: Send + Sync>(
 ///
 /// # Panics
 ///
-/// Like [`channel`]. [`Builder::mp_events`] returns an error instead.
+/// Like [`channel`]. [`mp_with`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -139,5 +141,34 @@ pub fn mp_channel<T: Send + Sync>(
     capacity: usize,
     factory: impl Fn() -> T + Send + Sync + 'static,
 ) -> (MpPublisher<T>, Subscribable<T>) {
-    ends_of("event::mp_channel", Builder::new(capacity).mp_events(factory))
+    ends_of("event::mp_channel", mp_with(Settings::new(capacity), factory))
+}
+
+/// As [`channel`], with these settings.
+///
+/// # Errors
+///
+/// [`CapacityError`]: fewer than 2 slots, a headroom that leaves no slot for events, no memory, or a required
+/// option of the memory that can't be met.
+#[doc(alias = "Builder")]
+#[doc(alias = "try_event_channel")]
+pub fn with<T: Send + Sync>(
+    settings: Settings,
+    factory: impl FnMut() -> T,
+) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
+    settings.events(factory)
+}
+
+/// As [`mp_channel`], with these settings.
+///
+/// # Errors
+///
+/// Those of [`with`].
+#[doc(alias = "try_event_channel_mpmc")]
+#[doc(alias = "mpmc_events")]
+pub fn mp_with<T: Send + Sync>(
+    settings: Settings,
+    factory: impl Fn() -> T + Send + Sync + 'static,
+) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
+    settings.mp_events(factory)
 }

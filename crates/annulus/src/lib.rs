@@ -95,25 +95,26 @@
 //! # Ok::<(), annulus::SendError<u64>>(())
 //! ```
 //!
-//! Settings, which every ring has: a builder returns an error where the short form panics.
+//! Settings are the same for each ring. Where they are taken, an error is returned in place of a panic:
 //!
 //! ```
-//! use annulus::{WaitStrategy, broadcast};
+//! use annulus::{Settings, WaitStrategy, broadcast};
 //!
-//! let builder = broadcast::Builder::new(4096).wait_strategy(WaitStrategy::BusySpin).statistics(true);
-//! let (mut publisher, subscribable) = builder.lossy::<u64>()?;
+//! let settings = Settings::new(4096).wait_strategy(WaitStrategy::BusySpin).statistics(true);
+//! let (mut publisher, subscribable) = broadcast::lossy_with::<u64>(settings)?;
 //! # publisher.publish(1);
 //! # Ok::<(), annulus::CapacityError>(())
 //! ```
 //!
 //! # What holds for every ring
 //!
-//! - **There is no data race**, by the letter of Rust's memory model: a copied message is read through relaxed
-//!   atomic words, which become a value only after the slot's stamp has proved that they belong together.
+//! - **There is no data race**, by the letter of Rust's memory model: a copied message is read through
+//!   relaxed atomic words, which become a value only after the slot's stamp has proved that they belong
+//!   together.
 //! - **Loss is counted exactly.** Plain verbs count what was lost and go on; verbs that end in `_or_lag`
 //!   report it. On a lossless ring nothing is lost, and the error types say so.
-//! - **A message allocates nothing and frees nothing**, and takes no lock. A thread calls the operating system
-//!   only to sleep, or to wake a sleeper.
+//! - **A message allocates nothing and frees nothing**, and takes no lock. A thread calls the operating
+//!   system only to sleep, or to wake a sleeper.
 //! - **Queues move each value** and drop it exactly once. A send that runs at the same time as a close either
 //!   succeeds, or gives its value back.
 //! - **Close is seen.** Any ring can be closed from any thread (by `close` of a handle, a [`Closer`], or a
@@ -144,8 +145,8 @@
 //!
 //! # What a new version may change
 //!
-//! Versions follow Cargo's rules. Before 1.0, only a new minor version may break a program; after that, only a
-//! new major one.
+//! Versions follow Cargo's rules. Before 1.0, only a new minor version may break a program; after that, only
+//! a new major one.
 //!
 //! - *In a patch*: the texts of errors and of `Debug`, how long a spin takes, the sizes of handles, what is
 //!   hidden from this documentation, and where a message of a ring within one process lies in memory.
@@ -153,13 +154,13 @@
 //!   `#[non_exhaustive]`, new fields of such a struct, and a newer compiler. The oldest one that builds this
 //!   version is Rust 1.85.
 //! - *Complete enums*: what a verb can answer. ([`TryRecvError`], `RecvTimeoutError`, [`TrySendError`],
-//!   `SendTimeoutError`, [`LossyRecvError`], [`LossyTryRecvError`], and the errors of writing bytes.) A `match`
-//!   needs no arm for others, as in `std`.
-//! - *Sealed traits*: all of them. [`Message`] is derived, and no other trait of this crate can be implemented
-//!   elsewhere. So a trait may get a method.
+//!   `SendTimeoutError`, [`LossyRecvError`], [`LossyTryRecvError`], and the errors of writing bytes.) A
+//!   `match` needs no arm for others, as in `std`.
+//! - *Sealed traits*: all of them. [`Message`] is derived, and no other trait of this crate can be
+//!   implemented elsewhere. So a trait may get a method.
 //! - *Handles* are `Unpin` and `UnwindSafe`, and `Send` if their messages are. What is `Sync` stays so.
-//! - *Texts that are formats*: `Display` and `FromStr` of [`WaitStrategy`] and of a [`Schema`](schema::Schema).
-//!   A form that is read stays readable.
+//! - *Texts that are formats*: `Display` and `FromStr` of [`WaitStrategy`] and of a
+//!   [`Schema`](schema::Schema). A form that is read stays readable.
 //! - *Other crates in signatures*: [`bytemuck`] 1, and with `async` `futures_core` 0.3, both exported here. A
 //!   new major version of one is a breaking change. A recorder of `metrics` gets numbers if it is of version
 //!   0.24 of that facade.
@@ -228,6 +229,7 @@ mod receive;
 mod ring;
 #[cfg(feature = "std")]
 mod select;
+mod settings;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(all(feature = "shm", target_os = "linux", target_pointer_width = "64"))))]
 pub mod shm;
@@ -236,13 +238,13 @@ mod short_lived_rings;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/sleeping.rs"]
 mod sleeping;
-mod stats;
+pub mod stats;
 mod sync;
 mod transmit;
 mod unavailable_verbs;
 mod unpin;
 mod unwind_safety;
-mod wait;
+pub mod wait;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod watch;
@@ -271,17 +273,13 @@ pub use message::{Message, Text, schema};
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{Notifier, Readiness};
 pub use observer::Observer;
-#[cfg(all(feature = "std", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use observer::Observers;
-pub use processor::ProcessorWait;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use select::Select;
-pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
+pub use settings::Settings;
 #[cfg(annulus_lines)]
 #[doc(hidden)]
 pub use sync::recorded as lines;
@@ -292,10 +290,7 @@ pub use transmit::WaitsForRoom;
 #[cfg(annulus_loom)]
 #[doc(hidden)]
 pub use wait::barriers_asked;
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use wait::prepare;
-pub use wait::{ParseWaitStrategyError, Until, WaitStrategy};
+pub use wait::{Until, WaitStrategy};
 #[cfg(feature = "pipeline")]
 #[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub use worker::Worker;

@@ -2,19 +2,19 @@
 //!
 //! A program that has a recorder (for Prometheus, `StatsD` and so on) calls [`export`] once for each ring
 //! that is to be seen, and [`refresh`] as often as the numbers are wanted, for example before each scrape. A
-//! ring needs a name (`named` of its builder); a ring of a [bus](crate::bus) has the name of its topic.
-//! [`Observers::list`](crate::Observers::list) has all rings with a name, for a program that exports all of
+//! ring needs a name (`name` of its settings); a ring of a [bus](crate::bus) has the name of its topic.
+//! [`Observer::list`](crate::Observer::list) has all rings with a name, for a program that exports all of
 //! them. The names of the numbers:
 //!
 //! | name | kind | from | |
 //! | --- | --- | --- | --- |
 //! | `annulus_published_total` | counter | [`Stats::published`] | |
 //! | `annulus_received_total` | counter | [`Stats::received`] | only where it is known |
-//! | `annulus_writers_joined_total`, `annulus_readers_joined_total` | counter | [`Handles::joined`](crate::Handles::joined) | |
+//! | `annulus_writers_joined_total`, `annulus_readers_joined_total` | counter | [`HandleCount::joined`](crate::stats::HandleCount::joined) | |
 //! | `annulus_lagged_total`, `annulus_sleeps_total`, `annulus_wake_ups_total`, `annulus_rests_total` | counter | [`Counted`] | only with `statistics(true)` |
 //! | `annulus_high_water` | gauge | [`Counted::high_water`] | only with `statistics(true)` |
 //! | `annulus_pending` | gauge | [`Stats::pending`] | only where it is known |
-//! | `annulus_writers`, `annulus_readers` | gauge | [`Handles::now`](crate::Handles::now) | |
+//! | `annulus_writers`, `annulus_readers` | gauge | [`HandleCount::now`](crate::stats::HandleCount::now) | |
 //! | `annulus_rings` | gauge | how many exported rings with this name there are | 0 once the last is gone |
 //!
 //! Each has one label, `ring`: the name of the ring. If several rings have the same name, their numbers are
@@ -26,9 +26,9 @@
 //! # Examples
 //!
 //! ```
-//! use annulus::{metrics, mpsc};
+//! use annulus::{Settings, metrics, mpsc};
 //!
-//! let (mut producer, consumer) = mpsc::Builder::new(64).named("orders").statistics(true).build::<u64>()?;
+//! let (mut producer, consumer) = mpsc::with::<u64>(Settings::new(64).name("orders").statistics(true))?;
 //! metrics::describe();
 //! assert!(metrics::export(&consumer.observer()));
 //! producer.send(1).unwrap();

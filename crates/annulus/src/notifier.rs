@@ -114,10 +114,11 @@ pub enum Readiness {
 ///   deadlines may publish, if it has the time for that call. The kernel wakes the thread that waits inside
 ///   the call. If the notifier is dropped at that moment, the sender also closes the descriptor.
 /// - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
-///   [`prepare`](crate::prepare)). The first arming at a ring may allocate memory for the waker.
+///   [`prepare_process`](crate::wait::prepare_process)). The first arming at a ring may allocate memory for
+///   the waker.
 /// - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a
 ///   thread of the library waits for them, with the feature `shm`. Before the process has
-///   [registered](crate::prepare), a thread looks in its place, a few times in all.)
+///   [registered](crate::wait::prepare_process), a thread looks in its place, a few times in all.)
 ///
 /// If the system refuses the `membarrier` (a sandbox that came after the ring), `arm` waits a millisecond in
 /// its place, and nothing is lost.

@@ -1,7 +1,7 @@
 // errors: 1
 // says: `annulus::Message` is not implemented by hand, as it is for `Order`
-// says: write `#[derive(Clone, Copy, annulus::Message)]` (feature `derive` of `annulus`) in place of the `impl`
-// at: impl Message for Order {
+// says: write `#[derive(Clone, Copy, annulus::Message)]` (feature `derive` of `annulus`) in place of the
+// `impl` at: impl Message for Order {
 
 use annulus::Message;
 use annulus::schema::Schema;

@@ -129,7 +129,7 @@ fn write(file: &File, change: &[u8; 10], words: u64) {
 }
 
 fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::spsc::Builder::new(6);
+    let builder = annulus::Settings::new(6);
     let Shared { handle: mut producer, invitation, .. } =
         spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
@@ -139,7 +139,8 @@ fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
         match change[0] % 6 {
             0 => drop(producer.try_send(1)),
             1 => {
-                let left = producer.try_send_batch(&[2; 20]).map_or_else(|error| error.into_inner().len(), |()| 0);
+                let left =
+                    producer.try_send_batch(&[2; 20]).map_or_else(|error| error.into_inner().len(), |()| 0);
                 assert!(20 - left <= 6);
             }
             2 => drop(consumer.try_recv()),
@@ -152,7 +153,7 @@ fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 }
 
 fn records<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::queue::bytes::Builder::new(64);
+    let builder = annulus::Settings::new(64);
     let Shared { handle: mut producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let (mut consumer, _) = bytes::consumer(&invitation).unwrap();
     let [file, _] = files(&invitation);
@@ -229,7 +230,7 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 /// ring's own memory is the publisher's alone, so whatever is received is what was published, whole and in
 /// order.
 fn seats<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::broadcast::Builder::new(8).headroom(2).statistics(true);
+    let builder = annulus::Settings::new(8).headroom(2).statistics(true);
     let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 2).unwrap();
     let [_, page] = files(&invitation);
     let ring = invitation.accept_lossless::<u64>().unwrap();

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use annulus::Message;
-use annulus::broadcast::{Builder, Foreign, Mode, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Foreign, Mode, Subscriber};
 use annulus::shm::{
     AttachError, Invitation, Shared, WhenGone, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
@@ -47,16 +48,16 @@ type Verbs = Box<dyn FnMut(u8)>;
 
 /// As good rings have them, and who attaches to such a ring.
 static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
-    let builder = Builder::new(SLOTS);
+    let builder = Settings::new(SLOTS);
     let queue = {
-        let builder = annulus::spsc::Builder::new(SLOTS);
+        let builder = annulus::Settings::new(SLOTS);
         let Shared { handle: mut producer, invitation, .. } =
             spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
         producer.try_send_batch(&[1, 2, 3]).unwrap();
         read(&invitation)
     };
     let records = {
-        let builder = annulus::queue::bytes::Builder::new(RECORD_BYTES);
+        let builder = annulus::Settings::new(RECORD_BYTES);
         let Shared { handle: mut producer, invitation, .. } =
             bytes::producer(builder, WhenGone::Close).unwrap();
         producer.try_write(b"a").unwrap();
@@ -70,7 +71,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     };
     let large = {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossy::<Large>(Builder::new(2)).unwrap();
+            broadcast::lossy::<Large>(Settings::new(2)).unwrap();
         (0..3).for_each(|number| publisher.publish([number; 40]));
         read(&invitation)
     };
@@ -85,7 +86,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     };
     let large_lossless = {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<Large>(Builder::new(2), SEATS).unwrap();
+            broadcast::lossless::<Large>(Settings::new(2), SEATS).unwrap();
         (0..3).for_each(|number| publisher.publish([number; 40]).unwrap());
         read(&invitation)
     };
@@ -116,12 +117,12 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
 
 /// A queue of several producers, which ends when all of them are gone.
 pub(crate) fn several() -> mpsc::Builder {
-    mpsc::Builder::new(annulus::mpsc::Builder::new(SLOTS)).producers(PLACES).when_no_producer(WhenGone::Close)
+    mpsc::Builder::new(annulus::Settings::new(SLOTS)).producers(PLACES).when_no_producer(WhenGone::Close)
 }
 
 /// A lossy ring of several publishers, which ends when all of them are gone.
 pub(crate) fn fellows() -> mp_broadcast::Builder {
-    mp_broadcast::Builder::new(Builder::new(SLOTS)).publishers(PLACES).when_no_publisher(WhenGone::Close)
+    mp_broadcast::Builder::new(Settings::new(SLOTS)).publishers(PLACES).when_no_publisher(WhenGone::Close)
 }
 
 /// The files of an invitation.
@@ -329,7 +330,8 @@ impl Several {
             (1, producer, _) => *producer = None,
             (2, Some((producer, _)), _) => drop(producer.try_send(1)),
             (3, Some((producer, _)), _) => {
-                let left = producer.try_send_batch(&[2; 20]).map_or_else(|error| error.into_inner().len(), |()| 0);
+                let left =
+                    producer.try_send_batch(&[2; 20]).map_or_else(|error| error.into_inner().len(), |()| 0);
                 assert!(20 - left <= SLOTS);
             }
             (4, Some((producer, _)), _) => {

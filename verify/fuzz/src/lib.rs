@@ -31,7 +31,7 @@ pub use targets::*;
 /// And the process registers for barriers now. If it did so beside the first waits, a thread would keep their
 /// wakers for some milliseconds, and the models count wakers.
 pub fn init() {
-    annulus::prepare();
+    annulus::wait::prepare_process();
     let fatal = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !counted::is_expected() {

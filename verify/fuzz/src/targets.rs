@@ -1,6 +1,7 @@
 //! Each target: which rings it is about, and the model they are held against. None has more than one thread,
 //! so that each run of a case is like the other.
 
+use annulus::Settings;
 use annulus::{mpmc, mpsc, spmc, spsc};
 
 use crate::case::Case;
@@ -71,11 +72,11 @@ pub fn queues(bytes: &[u8]) {
     let (capacity, first) = (case.capacity(1), case.first());
     match case.kind(4) {
         0 | 2 => {
-            let builder = spsc::Builder::new(capacity).first(first);
+            let builder = Settings::new(capacity).first(first);
             one_consumer::run(builder, None, case.steps);
         }
         _ => {
-            let builder = mpsc::Builder::new(capacity).first(first);
+            let builder = Settings::new(capacity).first(first);
             one_consumer::run(builder, Some(one_consumer::Joining::new()), case.steps);
         }
     }

@@ -3,6 +3,7 @@
 use std::iter;
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::lines::Word;
 use annulus::queue::ordered;
 use annulus::{LossyTryRecvError, WaitStrategy, broadcast, mpmc, mpsc};
@@ -92,7 +93,7 @@ fn work_of(shape: Shape, many: usize, all: usize) -> Vec<Work> {
     match shape {
         Shape::Mpsc => {
             let (producer, mut consumer) =
-                mpsc::Builder::new(CAPACITY).wait_strategy(WAIT).build::<u64>().expect(MEMORY);
+                mpsc::with::<u64>(Settings::new(CAPACITY).wait_strategy(WAIT)).expect(MEMORY);
             let send = |_| {
                 let mut producer = producer.clone();
                 move |i| producer.send(i).expect(THERE)
@@ -102,7 +103,7 @@ fn work_of(shape: Shape, many: usize, all: usize) -> Vec<Work> {
         }
         Shape::Ordered => {
             let (sender, receiver) =
-                ordered::Builder::new(CAPACITY).wait_strategy(WAIT).build::<u64>().expect(MEMORY);
+                ordered::with::<u64>(Settings::new(CAPACITY).wait_strategy(WAIT)).expect(MEMORY);
             let send = |_| {
                 let sender = sender.clone();
                 move |i| sender.send(i).expect(THERE)
@@ -112,7 +113,7 @@ fn work_of(shape: Shape, many: usize, all: usize) -> Vec<Work> {
         }
         Shape::Mpmc => {
             let (producer, consumer) =
-                mpmc::Builder::new(CAPACITY).wait_strategy(WAIT).build::<u64>().expect(MEMORY);
+                mpmc::with::<u64>(Settings::new(CAPACITY).wait_strategy(WAIT)).expect(MEMORY);
             let consumers = (0..many).map(|_| {
                 let mut consumer = consumer.clone();
                 receiving(true, move || consumer.recv().is_ok())
@@ -126,7 +127,7 @@ fn work_of(shape: Shape, many: usize, all: usize) -> Vec<Work> {
         }
         Shape::Lossless => {
             let (mut publisher, ring) =
-                broadcast::Builder::new(CAPACITY).wait_strategy(WAIT).lossless::<u64>().expect(MEMORY);
+                broadcast::lossless_with::<u64>(Settings::new(CAPACITY).wait_strategy(WAIT)).expect(MEMORY);
             let subscribers = (0..many).map(|who| {
                 let mut subscriber = ring.subscribe();
                 receiving(who == 0, move || subscriber.recv().is_ok())

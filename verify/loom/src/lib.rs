@@ -64,9 +64,9 @@ impl Checked for [u64; 2] {
     }
 }
 
-/// Calls `try_recv_or_lag` up to `times` times, ends at the first `Closed`, and checks that the cursor has moved by
-/// what was received and what was lost, no more and no less. Returns what was received: the sequence and the
-/// number of each message.
+/// Calls `try_recv_or_lag` up to `times` times, ends at the first `Closed`, and checks that the cursor has
+/// moved by what was received and what was lost, no more and no less. Returns what was received: the sequence
+/// and the number of each message.
 ///
 /// # Panics
 ///

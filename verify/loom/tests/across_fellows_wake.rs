@@ -4,7 +4,8 @@
 //! A lost wake-up leaves a thread asleep, which loom reports as a deadlock: it knows no naps.
 #![cfg(annulus_loom)]
 
-use annulus::broadcast::{Builder, Foreign, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Foreign, Subscriber};
 use annulus::{LossyTryRecvError, RecvError, TryRecvError};
 use annulus_loom::{BLOCK, check, check_up_to};
 use loom::thread;
@@ -36,7 +37,7 @@ fn receive_up_to(subscriber: &mut Subscriber<Pair, Foreign>, end: u64) -> Vec<u6
 #[test]
 fn a_slot_of_the_dead_is_taken() {
     check(|| {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
         let dead = thread::spawn(move || dies.dies_with_a_half(&[7, 8]));
@@ -52,7 +53,7 @@ fn a_slot_of_the_dead_is_taken() {
 #[test]
 fn a_slot_of_the_living_is_left_alone() {
     check_up_to(2, || {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (mut first, mut second) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
         let other = thread::spawn(move || first.publish([1, 1]));
@@ -72,7 +73,7 @@ fn a_slot_of_the_living_is_left_alone() {
 #[test]
 fn batches_beside_each_other() {
     check(|| {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (mut first, mut second) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
         let other = thread::spawn(move || first.publish_batch(&[[1, 1], [2, 2]]));
@@ -95,7 +96,7 @@ fn batches_beside_each_other() {
 #[test]
 fn a_batch_of_the_dead_is_lost() {
     check(|| {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
         let dead = thread::spawn(move || dies.dies_with_a_claim(2));
@@ -112,7 +113,7 @@ fn a_batch_of_the_dead_is_lost() {
 #[test]
 fn present_message_is_not_taken_for_lost() {
     check(|| {
-        let ring = Builder::new(4).lossy_for_processes::<Pair>(true, 1);
+        let ring = Settings::new(4).lossy_for_processes::<Pair>(true, 1);
         let mut publisher = ring.publisher();
         let mut subscriber = ring.subscribable().subscribe();
         let other = thread::spawn(move || (1..4).for_each(|number| publisher.publish([number, number])));
@@ -126,7 +127,7 @@ fn present_message_is_not_taken_for_lost() {
 #[test]
 fn next_owner_gives_the_lost_message_up() {
     check_up_to(2, || {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
         dies.dies_with_a_claim(1);
@@ -148,7 +149,7 @@ fn next_owner_gives_the_lost_message_up() {
 #[test]
 fn a_close_beside_a_publish() {
     check(|| {
-        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (mut first, second) = (ring.publisher(), ring.publisher());
         let subscribable = ring.subscribable();
         let [mut here, mut there] = [(); 2].map(|()| subscribable.subscribe());
@@ -168,7 +169,7 @@ fn a_close_beside_a_publish() {
 fn message_of_another_process_wakes_a_sleeper() {
     for is_asymmetric in [false, true] {
         check(move || {
-            let ring = Builder::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);
+            let ring = Settings::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);
             let mut publisher = ring.publisher();
             let mut subscriber = ring.subscribable().subscribe();
             let other = thread::spawn(move || {
@@ -186,7 +187,7 @@ fn message_of_another_process_wakes_a_sleeper() {
 fn message_and_close_wake_a_sleeper() {
     for is_asymmetric in [false, true] {
         check(move || {
-            let ring = Builder::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);
+            let ring = Settings::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);
             let mut publisher = ring.publisher();
             let mut subscriber = ring.subscribable().subscribe();
             let other = thread::spawn(move || {

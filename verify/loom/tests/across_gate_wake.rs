@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use annulus::broadcast::{Awaited, Builder, Foreign, Lossless, Publisher, Subscribable, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Awaited, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use annulus::{RecvError, TryRecvError, TrySendError};
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ type Locks = Arc<[AtomicBool]>;
 /// barrier in their process.
 fn ring(is_asymmetric: bool, seats: usize) -> (Publisher<u64, Lossless>, Subscribable<u64, Foreign>, Locks) {
     let locks: Locks = (0..seats).map(|_| AtomicBool::new(false)).collect();
-    let builder = Builder::new(2).wait_strategy(BLOCK);
+    let builder = Settings::new(2).wait_strategy(BLOCK);
     let (publisher, subscribable) = builder.lossless_for_two_processes(is_asymmetric, &locks);
     (publisher, subscribable, locks)
 }

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::TryRecvError;
-use annulus::mpsc::Builder;
 use annulus::queue::{Joins, ManyAcross, Producer};
 use annulus_loom::{BLOCK, check, check_up_to, receive_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ type Locks = Arc<[AtomicBool]>;
 /// `ends`: with its last producer.
 fn queue(capacity: usize, places: usize, ends: bool) -> (Arc<Joins<u64>>, Locks) {
     let locks: Locks = (0..places).map(|_| AtomicBool::new(false)).collect();
-    let builder = Builder::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
+    let builder = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
     (Arc::new(builder.for_processes(true, &locks, ends)), locks)
 }
 

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::queue::{Across, Consumer, Producer};
-use annulus::spsc::Builder;
 use annulus::{RecvError, SendError, TryRecvError};
 use annulus_loom::{BLOCK, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use loom::thread;
 /// A queue whose processes both live on. `is_asymmetric`: wakers have a light fence, and sleepers ask for a
 /// barrier in their process.
 fn queue(capacity: usize, is_asymmetric: bool) -> (Producer<u64, Across<u64>>, Consumer<u64, Across<u64>>) {
-    let builder = Builder::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
+    let builder = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
     let (producer, consumer, _) = builder.for_two_processes(is_asymmetric, || false, || false);
     (producer, consumer)
 }
@@ -100,7 +100,7 @@ fn a_producer_that_is_gone() {
         let is_gone = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_gone);
         let (mut producer, mut consumer, _) =
-            Builder::new(2).for_two_processes::<u64>(true, move || asked.load(Ordering::Acquire), || false);
+            Settings::new(2).for_two_processes::<u64>(true, move || asked.load(Ordering::Acquire), || false);
         let writer = thread::spawn(move || {
             producer.try_send(0).unwrap();
             producer.try_send(1).unwrap();
@@ -130,7 +130,7 @@ fn a_consumer_that_is_gone() {
         let is_gone = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_gone);
         let (mut producer, mut consumer, _) =
-            Builder::new(1).for_two_processes::<u64>(true, || false, move || asked.load(Ordering::Acquire));
+            Settings::new(1).for_two_processes::<u64>(true, || false, move || asked.load(Ordering::Acquire));
         let reader = thread::spawn(move || {
             let received = consumer.try_recv().is_ok();
             is_gone.store(true, Ordering::Release);
@@ -157,7 +157,7 @@ fn a_consumer_that_is_gone() {
 fn the_next_consumer_goes_on() {
     check_up_to(2, || {
         let (mut producer, mut consumer, next) =
-            Builder::new(2).for_two_processes::<u64>(true, || false, || false);
+            Settings::new(2).for_two_processes::<u64>(true, || false, || false);
         let writer = thread::spawn(move || {
             let sent = (0..3).take_while(|&number| producer.try_send(number).is_ok()).count() as u64;
             (sent, producer)
@@ -186,7 +186,7 @@ fn the_next_consumer_goes_on() {
 fn the_next_consumer_keeps_to_the_end() {
     check(|| {
         let (mut producer, mut consumer, next) =
-            Builder::new(2).for_two_processes::<u64>(true, || false, || false);
+            Settings::new(2).for_two_processes::<u64>(true, || false, || false);
         let writer = thread::spawn(move || (u64::from(producer.try_send(0).is_ok()), producer));
         consumer.close();
         let mut received = 0;

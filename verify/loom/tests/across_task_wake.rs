@@ -10,8 +10,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use annulus::broadcast::{Builder, Foreign, Publisher, Subscribable};
-use annulus::{RecvError, spsc};
+use annulus::RecvError;
+use annulus::Settings;
+use annulus::broadcast::{Foreign, Publisher, Subscribable};
 use annulus_loom::{BLOCK, Checked, Signal, block_on, check_up_to};
 use loom::thread;
 
@@ -22,7 +23,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Ou
 
 /// `is_asymmetric`: the publisher has a light fence, and sleepers ask for a barrier in its process.
 fn ring(is_asymmetric: bool) -> (Publisher<u64>, Subscribable<u64, Foreign>) {
-    Builder::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
+    Settings::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
 }
 
 /// With full fences on both sides, and with a light one on one side. (Three threads, and one that is begun
@@ -107,9 +108,8 @@ fn the_end_wakes_a_task() {
 #[test]
 fn room_wakes_a_task() {
     check_both(|is_asymmetric| {
-        let (mut producer, mut consumer, _) = spsc::Builder::new(1)
-            .wait_strategy(BLOCK)
-            .for_two_processes::<u64>(is_asymmetric, || false, || false);
+        let (mut producer, mut consumer, _) =
+            Settings::new(1).wait_strategy(BLOCK).for_two_processes::<u64>(is_asymmetric, || false, || false);
         producer.try_send(1).unwrap();
         let writer = thread::spawn(move || (block_on(producer.send_async(2)), producer));
         assert_eq!(consumer.try_recv(), Ok(1));

@@ -8,14 +8,15 @@
 use std::sync::Arc;
 
 use annulus::RecvError;
-use annulus::broadcast::{Builder, Foreign, Publisher, Subscribable};
+use annulus::Settings;
+use annulus::broadcast::{Foreign, Publisher, Subscribable};
 use annulus_loom::{BLOCK, Checked, SPIN, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 /// `is_asymmetric`: the publisher has a light fence, and sleepers ask for a barrier in its process.
 fn ring<T: Checked>(is_asymmetric: bool) -> (Publisher<T>, Subscribable<T, Foreign>) {
-    Builder::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
+    Settings::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
 }
 
 /// Full fences on both sides, and a light one on one side.
@@ -76,7 +77,7 @@ fn a_message_wakes_two_sleepers() {
 fn the_end_comes_after_the_last_message() {
     for (strategy, is_asymmetric) in [(BLOCK, false), (BLOCK, true), (SPIN, true)] {
         check(move || {
-            let (mut publisher, subscribable) = Builder::new(2)
+            let (mut publisher, subscribable) = Settings::new(2)
                 .wait_strategy(strategy)
                 .lossy_for_two_processes::<[u64; 2]>(is_asymmetric, || false);
             let mut subscriber = subscribable.subscribe();
@@ -135,7 +136,7 @@ fn a_publisher_that_dies() {
         let is_gone = Arc::new(AtomicBool::new(false));
         let kernel = Arc::clone(&is_gone);
         let (mut publisher, subscribable) =
-            Builder::new(2).wait_strategy(SPIN).lossy_for_two_processes::<u64>(true, move || {
+            Settings::new(2).wait_strategy(SPIN).lossy_for_two_processes::<u64>(true, move || {
                 // The kernel says so after all that the process has done.
                 kernel.load(Ordering::Acquire)
             });

@@ -6,15 +6,16 @@
 
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::bus::{Bus, Lossy, RemoveError, TopicError, TopicInfo, TypedBus};
-use annulus::{Select, TryRecvError, broadcast};
+use annulus::{Select, TryRecvError};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
 
 type Shared = Arc<Bus<u64>>;
 
 fn bus() -> Shared {
-    Arc::new(Bus::with(broadcast::Builder::new(2)))
+    Arc::new(Bus::with(Settings::new(2)))
 }
 
 /// The names of all topics.
@@ -259,7 +260,7 @@ fn a_closed_topic_has_no_publisher() {
 #[test]
 fn another_type_is_no_receiver() {
     check_up_to(2, || {
-        let bus = Arc::new(TypedBus::<Lossy>::with(broadcast::Builder::new(2)));
+        let bus = Arc::new(TypedBus::<Lossy>::with(Settings::new(2)));
         drop(bus.subscribable::<u64>("a"));
         let other = thread::spawn({
             let bus = Arc::clone(&bus);

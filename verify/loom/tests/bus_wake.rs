@@ -2,7 +2,7 @@
 //! wake-up leaves a thread asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::bus::Bus;
 use annulus_loom::{BLOCK, check_up_to};
 use loom::thread;
@@ -11,7 +11,7 @@ use loom::thread;
 #[test]
 fn a_new_topic_wakes() {
     check_up_to(2, || {
-        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let bus = Bus::<u64>::with(Settings::new(2).wait_strategy(BLOCK));
         let mut matching = bus.subscribe_matching("*").unwrap();
         let reader = thread::spawn(move || (matching.recv().map(|(_, number)| number), matching));
         let mut publisher = bus.publisher("a");
@@ -25,7 +25,7 @@ fn a_new_topic_wakes() {
 #[test]
 fn the_end_of_the_bus_wakes() {
     check_up_to(2, || {
-        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let bus = Bus::<u64>::with(Settings::new(2).wait_strategy(BLOCK));
         let mut matching = bus.subscribe_matching("*").unwrap();
         // It comes back, because loom does not see that the last of an `Arc` comes after the others.
         let reader = thread::spawn(move || (matching.recv().is_err(), matching));
@@ -38,7 +38,7 @@ fn the_end_of_the_bus_wakes() {
 #[test]
 fn a_message_wakes() {
     check_up_to(2, || {
-        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let bus = Bus::<u64>::with(Settings::new(2).wait_strategy(BLOCK));
         let mut publisher = bus.publisher("a");
         let mut matching = bus.subscribe_matching("*").unwrap();
         let reader = thread::spawn(move || {
@@ -58,7 +58,7 @@ fn a_message_wakes() {
 #[test]
 fn the_end_of_a_topic_wakes() {
     check_up_to(2, || {
-        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let bus = Bus::<u64>::with(Settings::new(2).wait_strategy(BLOCK));
         let publisher = bus.publisher("a");
         // Keeps the ring until both have let go of it, for the same reason as above.
         let ring = bus.subscribable("a");

@@ -5,15 +5,17 @@
 //! of the tail sends: padding, a length, and bytes.
 #![cfg(annulus_loom)]
 
+use annulus::Settings;
 use annulus::TryRecvError;
-use annulus::queue::bytes::{Builder, Consumer, Producer};
+use annulus::queue::bytes;
+use annulus::queue::bytes::{Consumer, Producer};
 use annulus_loom::check;
 use loom::thread;
 
 /// A ring of three words, for records of two: every other one begins at the front, behind padding. The
 /// numbers wrap, too.
 fn ring() -> (Producer, Consumer) {
-    Builder::new(16).first(u64::MAX - 1).build().unwrap()
+    bytes::with(Settings::new(16).first(u64::MAX - 1)).unwrap()
 }
 
 /// Bytes that tell their number.

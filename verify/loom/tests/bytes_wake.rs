@@ -4,14 +4,16 @@
 //! A lost wake-up is a deadlock, which loom reports. A close is here, too: it uses the waker's fence.
 #![cfg(annulus_loom)]
 
-use annulus::queue::bytes::{Builder, Consumer, Producer, WriteTimeoutError};
+use annulus::Settings;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{Consumer, Producer, WriteTimeoutError};
 use annulus::{RecvTimeoutError, TryRecvError};
 use annulus_loom::{BLOCK, check};
 use loom::thread;
 
 /// A ring of three words, for records of two.
 fn ring() -> (Producer, Consumer) {
-    Builder::new(16).build().unwrap()
+    bytes::with(Settings::new(16)).unwrap()
 }
 
 #[test]

@@ -6,7 +6,9 @@
 //! With the waker's fence: it is part of what is shown here (end.close3 and end.send4 of `ring/end.rs`).
 #![cfg(annulus_loom)]
 
-use annulus::broadcast::{Builder, Lossless, Mode, MpPublisher, Subscriber};
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::broadcast::{Lossless, Mode, MpPublisher, Subscriber};
 use annulus::{RecvError, RecvTimeoutError, Shutdown, TryRecvError};
 use annulus_loom::{BLOCK, Checked, SPIN, check, check_up_to, receive_checked, receive_lossless};
 use loom::thread;
@@ -189,7 +191,8 @@ fn two_lossy_publishers_beside_a_close() {
 #[test]
 fn a_close_wakes_subscribers() {
     check_up_to(2, || {
-        let (publisher, subscribable) = Builder::new(4).wait_strategy(BLOCK).lossless::<u64>().unwrap();
+        let (publisher, subscribable) =
+            broadcast::lossless_with::<u64>(Settings::new(4).wait_strategy(BLOCK)).unwrap();
         let mut first = subscribable.subscribe_tracked();
         let mut second = subscribable.subscribe().after(&[&first]);
         let closer = publisher.closer();
@@ -206,7 +209,8 @@ fn a_close_wakes_subscribers() {
 #[test]
 fn a_close_wakes_a_publisher() {
     check(|| {
-        let (mut publisher, subscribable) = Builder::new(2).wait_strategy(BLOCK).lossless::<u64>().unwrap();
+        let (mut publisher, subscribable) =
+            broadcast::lossless_with::<u64>(Settings::new(2).wait_strategy(BLOCK)).unwrap();
         let mut subscriber = subscribable.subscribe();
         (0..2).for_each(|number| publisher.try_publish(Checked::of(number)).unwrap());
         let closer = publisher.closer();
@@ -221,7 +225,8 @@ fn a_close_wakes_a_publisher() {
 #[test]
 fn attaching_beside_a_trigger() {
     check(|| {
-        let (publisher, subscribable) = Builder::new(2).wait_strategy(BLOCK).lossy::<u64>().unwrap();
+        let (publisher, subscribable) =
+            broadcast::lossy_with::<u64>(Settings::new(2).wait_strategy(BLOCK)).unwrap();
         let mut subscriber = subscribable.subscribe();
         let shutdown = Shutdown::new();
         let closer = publisher.closer();

@@ -39,7 +39,8 @@ fn the_publisher_does_not_overtake() {
     for headroom in [0, 1] {
         check(move || {
             let (publisher, subscribable) =
-                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<[u64; 2]>().unwrap();
+                annulus::broadcast::lossless_with::<[u64; 2]>(annulus::Settings::new(2).headroom(headroom))
+                    .unwrap();
             let mut subscriber = subscribable.subscribe();
             let writer = publishing(publisher, 0, 4);
             misses_nothing(&mut subscriber, 2, writer);
@@ -54,7 +55,8 @@ fn a_batch_beside_the_publisher() {
     for headroom in [0, 1] {
         check(move || {
             let (publisher, subscribable) =
-                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<[u64; 2]>().unwrap();
+                annulus::broadcast::lossless_with::<[u64; 2]>(annulus::Settings::new(2).headroom(headroom))
+                    .unwrap();
             let mut subscriber = subscribable.subscribe();
             let writer = publishing(publisher, 0, 4);
             let mut received = receive_batch::<_, _, 2>(&mut subscriber);
@@ -88,7 +90,8 @@ fn joining_at_the_next() {
     for headroom in [0, 1] {
         check(move || {
             let (mut publisher, subscribable) =
-                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<u64>().unwrap();
+                annulus::broadcast::lossless_with::<u64>(annulus::Settings::new(2).headroom(headroom))
+                    .unwrap();
             publisher.publish(Checked::of(0)).unwrap();
             let writer = publishing(publisher, 1, 3);
             let mut subscriber = subscribable.subscribe();
@@ -105,7 +108,8 @@ fn joining_at_the_oldest() {
     for headroom in [0, 1] {
         check(move || {
             let (publisher, subscribable) =
-                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<u64>().unwrap();
+                annulus::broadcast::lossless_with::<u64>(annulus::Settings::new(2).headroom(headroom))
+                    .unwrap();
             let writer = publishing(publisher, 0, 4);
             let mut subscriber = subscribable.subscribe_from_oldest();
             let start = subscriber.cursor();

@@ -25,7 +25,7 @@ fn two_publishers_at_their_limit() {
     for headroom in [0, 1] {
         check(move || {
             let (publisher, subscribable) =
-                annulus::broadcast::Builder::new(2).headroom(headroom).mp_lossless().unwrap();
+                annulus::broadcast::mp_lossless_with(annulus::Settings::new(2).headroom(headroom)).unwrap();
             let mut subscriber = subscribable.subscribe();
             publisher.publish(Checked::of(0)).unwrap();
             let [first, second] = [[10, 11], [20, 21]].map(|numbers| trying(&publisher, numbers));

@@ -110,7 +110,7 @@ fn a_little_room_is_enough_in_the_end() {
 fn publisher_and_subscriber_wake_each_other() {
     check_up_to(2, || {
         let (mut publisher, subscribable) =
-            annulus::broadcast::Builder::new(2).headroom(1).lossless::<u64>().unwrap();
+            annulus::broadcast::lossless_with::<u64>(annulus::Settings::new(2).headroom(1)).unwrap();
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
             for number in 0..3 {

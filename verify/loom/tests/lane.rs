@@ -4,6 +4,7 @@
 //! Messages move, so loom watches each slot: two threads in one of them fail the model.
 #![cfg(annulus_loom)]
 
+use annulus::Settings;
 use annulus::{TryRecvError, spsc};
 use annulus_loom::{Checked, check, receive_all, send_tries};
 use loom::thread;
@@ -28,8 +29,8 @@ fn one_by_one() {
     for (capacity, tries) in [(1, 4), (2, 5), (3, 4)] {
         check(move || {
             // The numbers wrap too.
-            let builder = spsc::Builder::new(capacity).first(u64::MAX);
-            let (mut producer, mut consumer) = builder.build::<[u64; 2]>().unwrap();
+            let builder = Settings::new(capacity).first(u64::MAX);
+            let (mut producer, mut consumer) = spsc::with::<[u64; 2]>(builder).unwrap();
             let writer = thread::spawn(move || (send_tries(&mut producer, 0, tries), producer));
             let mut received = receive_tries(&mut consumer, tries);
             let (sent, producer) = writer.join().unwrap();

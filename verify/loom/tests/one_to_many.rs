@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::queue::{Joinable, ManyConsumers, QueueKind};
 use annulus::{mpmc, queue, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
@@ -28,7 +29,7 @@ fn check_shares(shares: &[&[u64]], sent: u64) {
 fn over_a_wrap(capacity: usize, ready: u64, more: usize, times: [usize; 2]) {
     let tokens = Arc::new(());
     // The numbers wrap, too.
-    let (mut producer, mut consumer) = spmc::Builder::new(capacity).first(u64::MAX).build().unwrap();
+    let (mut producer, mut consumer) = spmc::with(Settings::new(capacity).first(u64::MAX)).unwrap();
     assert_eq!(send_tries(&mut producer, &tokens, 0, ready as usize), ready);
     let mut other = consumer.clone();
     let writer = {
@@ -236,7 +237,7 @@ fn a_consumer_comes_and_goes() {
 fn ring_is_taken_over_with_its_messages() {
     check(|| {
         let tokens = Arc::new(());
-        let (mut leaver, mut consumer) = mpmc::Builder::new(2).first(u64::MAX).build().unwrap();
+        let (mut leaver, mut consumer) = mpmc::with(Settings::new(2).first(u64::MAX)).unwrap();
         let joiner = leaver.register().unwrap();
         assert_eq!(send_tries(&mut leaver, &tokens, 0, 2), 2);
         drop(leaver);

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::queue::ordered::{self, Receiver, Sender};
 use annulus::{TryRecvError, TrySendError};
 use annulus_loom::shared::Token;
@@ -74,7 +75,7 @@ fn over_a_wrap<const S: usize, const R: usize>(
 ) {
     let tokens = Arc::new(());
     // The numbers wrap, too.
-    let (sender, receiver) = ordered::Builder::new(capacity).first(u64::MAX).build().unwrap();
+    let (sender, receiver) = ordered::with(Settings::new(capacity).first(u64::MAX)).unwrap();
     let mut sent = vec![send_tries(&sender, &tokens, 0, ready)];
     assert_eq!(sent[0].len(), ready);
     let senders = [0, 1].map(|who| {

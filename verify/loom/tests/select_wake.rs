@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use annulus::Settings;
 use annulus::queue::ordered;
 use annulus::{RecvError, Select, broadcast, select, select_biased, spsc};
 use annulus_loom::{BLOCK, Signal, check, check_up_to};
@@ -17,7 +18,7 @@ use loom::thread;
 fn either_of_two_rings_wakes() {
     check_up_to(2, || {
         let [mut first, mut second] =
-            [(); 2].map(|()| spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap());
+            [(); 2].map(|()| spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap());
         let [mut left, mut right] = [first.1, second.1];
         let reader = thread::spawn(move || {
             let mut received = [0; 2];
@@ -41,7 +42,7 @@ fn either_of_two_rings_wakes() {
 fn the_second_ring_wakes() {
     check(|| {
         let (mut producers, mut consumers): (Vec<_>, Vec<_>) =
-            (0..2).map(|_| spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap()).unzip();
+            (0..2).map(|_| spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap()).unzip();
         let reader = thread::spawn(move || {
             let [first, second] = &mut consumers[..] else { unreachable!() };
             select! {
@@ -59,7 +60,7 @@ fn the_second_ring_wakes() {
 #[test]
 fn a_close_wakes() {
     check(|| {
-        let (_producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (_producer, mut consumer) = spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap();
         let (publisher, subscribable) = broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
@@ -107,8 +108,8 @@ fn waiting_task(receiver: &ordered::Receiver<u64>) -> Task<'_> {
 #[test]
 fn a_wake_up_for_another_arm_is_passed_on() {
     check_up_to(2, || {
-        let (sender, receiver) = ordered::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
-        let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::with::<u64>(Settings::new(2).wait_strategy(BLOCK)).unwrap();
+        let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap();
         let mine = receiver.clone();
         let selects = thread::spawn(move || {
             select_biased! {
@@ -134,7 +135,7 @@ fn a_wake_up_for_another_arm_is_passed_on() {
 #[test]
 fn select_that_takes_nothing_passes_its_wake_up_on() {
     check_up_to(2, || {
-        let (sender, receiver) = ordered::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::with::<u64>(Settings::new(2).wait_strategy(BLOCK)).unwrap();
         let mut mine = receiver.clone();
         let looks = thread::spawn(move || {
             let mut select = Select::new();
@@ -154,8 +155,8 @@ fn select_that_takes_nothing_passes_its_wake_up_on() {
 #[test]
 fn a_free_slot_wakes() {
     check_up_to(2, || {
-        let (sender, receiver) = ordered::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
-        let (_producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap();
+        let (_producer, mut consumer) = spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap();
         sender.send(1).unwrap();
         let writer = thread::spawn(move || {
             select! {

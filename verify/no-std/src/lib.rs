@@ -59,7 +59,7 @@ pub fn large() -> Option<[u64; 64]> {
 #[must_use]
 pub fn lossless() -> Option<u64> {
     let (mut publisher, subscribable) =
-        annulus::broadcast::Builder::new(4).headroom(1).lossless::<u64>().ok()?;
+        annulus::broadcast::lossless_with::<u64>(annulus::Settings::new(4).headroom(1)).ok()?;
     let mut first = subscribable.subscribe_tracked();
     let mut second = subscribable.subscribe().after(&[&first]);
     let mut group = subscribable.subscribe_group::<3>();

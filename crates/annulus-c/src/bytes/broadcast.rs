@@ -1,7 +1,9 @@
 //! Broadcast rings of records: how they are made, and how subscribers join. The verbs are in `publisher` and
 //! `subscriber`.
 
-use annulus::broadcast::bytes::{Builder, Subscribable};
+use annulus::Settings;
+use annulus::broadcast::bytes;
+use annulus::broadcast::bytes::Subscribable;
 
 use super::publisher::{BytesPublisher, annulus_bytes_publisher};
 use super::subscriber::{BytesSubscriber, annulus_bytes_subscriber};
@@ -57,8 +59,9 @@ pub unsafe extern "C" fn annulus_bytes_broadcast_new(
         let (publisher, subscribable) = (publisher_place?, unsafe { handle_place(subscribable) }?);
         // SAFETY: the caller's promise.
         let options = unsafe { annulus_options::checked(options) }?.of_bytes()?;
-        let builder = Builder::new(options.capacity).wait_strategy(options.strategy);
-        let (publishes, subscribes) = builder.statistics(options.statistics).lossy().map_err(of_capacity)?;
+        let builder = Settings::new(options.capacity).wait_strategy(options.strategy);
+        let (publishes, subscribes) =
+            bytes::lossy_with(builder.statistics(options.statistics)).map_err(of_capacity)?;
         let ring = Ring::of(options, publishes.closer(), publishes.observer());
         let ring = Ring { capacity: publishes.max_records(), ..ring };
         *publisher = BytesPublisher { end: publishes, ring: ring.clone() }.hand_out();

@@ -67,7 +67,7 @@ impl<K: InPlace> Reading<K> {
         match patience {
             Patience::None => consumer.try_read().map_err(|error| match error {
                 TryRecvError::Closed => ANNULUS_CLOSED,
-                _ => ANNULUS_EMPTY,
+                TryRecvError::Empty => ANNULUS_EMPTY,
             }),
             Patience::Endless => consumer.read().map_err(|_| ANNULUS_CLOSED),
             Patience::For(timeout) => consumer.read_timeout(timeout).map_err(|error| match error {

@@ -1,6 +1,7 @@
 //! Queues of records: how they are made. The verbs are in `producer` and `consumer`.
 
-use annulus::queue::bytes::Builder;
+use annulus::Settings;
+use annulus::queue::bytes;
 use annulus::{Closer, Observer};
 
 use super::consumer::{BytesConsumer, Reading, annulus_bytes_consumer};
@@ -45,8 +46,8 @@ pub unsafe extern "C" fn annulus_bytes_queue_new(
         let (producer, consumer) = (producer_place?, unsafe { handle_place(consumer) }?);
         // SAFETY: the caller's promise.
         let options = unsafe { annulus_options::checked(options) }?.of_bytes()?;
-        let builder = Builder::new(options.capacity).wait_strategy(options.strategy);
-        let (sends, receives) = builder.statistics(options.statistics).build().map_err(of_capacity)?;
+        let builder = Settings::new(options.capacity).wait_strategy(options.strategy);
+        let (sends, receives) = bytes::with(builder.statistics(options.statistics)).map_err(of_capacity)?;
         let ring = ring_of(sends.closer(), sends.observer(), None, Order::new());
         *producer = BytesProducer { end: Box::new(Writing::of(sends)), ring: ring.clone() }.hand_out();
         *consumer = BytesConsumer { end: Box::new(Reading::of(receives)), ring }.hand_out();

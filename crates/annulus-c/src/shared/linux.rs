@@ -8,12 +8,13 @@ use std::os::fd::FromRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use annulus::Settings;
 use annulus::queue::{self, AnyKind, InPlace};
 use annulus::schema::Checker;
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places};
 use annulus::shm::{self, Accepted, Directory, Peer, PeerState, ShmKind, WhenGone};
-use annulus::{Closer, Observer, broadcast, spsc};
+use annulus::{Closer, Observer, broadcast};
 
 use super::checked::{checked, checked_in_place};
 use super::error::Shared;
@@ -101,8 +102,8 @@ impl SharedOptions {
         if self.closes_with_last { WhenGone::Close } else { WhenGone::Wait }
     }
 
-    fn broadcast_builder(&self) -> broadcast::Builder {
-        let builder = broadcast::Builder::new(self.ring.capacity).wait_strategy(self.ring.strategy);
+    fn broadcast_builder(&self) -> Settings {
+        let builder = Settings::new(self.ring.capacity).wait_strategy(self.ring.strategy);
         builder.statistics(self.ring.statistics)
     }
 }
@@ -162,7 +163,7 @@ fn consumer_of<K: AnyKind + InPlace>(
 }
 
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
-    let builder = spsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = builder.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
         blocks::spsc_producer(builder, &options.messages(), options.when_consumer_dies())?;
@@ -170,7 +171,7 @@ pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invita
 }
 
 pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invitation)> {
-    let builder = annulus::mpsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = annulus::Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = mpsc::Builder::new(builder.statistics(options.ring.statistics)).producers(options.places);
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
@@ -196,7 +197,7 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
 }
 
 pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
-    let builder = queue::bytes::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = builder.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
         shm::bytes::producer(builder, options.when_consumer_dies())?;

@@ -3,8 +3,9 @@
 use std::io::{Write, stdin, stdout};
 use std::path::Path;
 
+use annulus::Settings;
 use annulus::shm::{self, Directory, Invitation, PeerState, PublishedName, Shared, WhenGone};
-use annulus::{Message, RecvError, Text, broadcast, spsc};
+use annulus::{Message, RecvError, Text};
 
 /// What it is to do: its arguments, each in a line.
 pub(crate) const ARGUMENTS: &str = "ANNULUS_PEER";
@@ -63,7 +64,7 @@ fn given(invitation: &Invitation, directory: &str, name: &str) -> PublishedName 
 }
 
 fn send_queue(directory: &str, name: &str, count: u64) {
-    let builder = spsc::Builder::new(CAPACITY);
+    let builder = Settings::new(CAPACITY);
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
         shm::spsc::producer::<Tick>(builder, WhenGone::Close).unwrap();
     let _name = given(&invitation, directory, name);
@@ -76,7 +77,7 @@ fn send_queue(directory: &str, name: &str, count: u64) {
 }
 
 fn send_lossy(directory: &str, name: &str, count: u64) {
-    let builder = broadcast::Builder::new(CAPACITY);
+    let builder = Settings::new(CAPACITY);
     let Shared { handle: mut publisher, peers: _ring, invitation, .. } =
         shm::broadcast::lossy::<Tick>(builder).unwrap();
     let _name = given(&invitation, directory, name);

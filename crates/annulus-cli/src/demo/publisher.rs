@@ -1,6 +1,8 @@
 //! The publisher's side of the demo: the broadcast ring, lossy or lossless, and what is published there.
 
-use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber};
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::broadcast::{Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber};
 use annulus::{CapacityError, Shutdown};
 
 use crate::measure::{Clock, Gauge, Schedule};
@@ -27,7 +29,7 @@ pub(super) trait Ring: Mode + Sized {
 
 impl Ring for Lossy {
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
-        Builder::new(capacity).lossy()
+        broadcast::lossy_with(Settings::new(capacity))
     }
 
     fn subscribe(subscribable: &Subscribable<Quote>) -> Subscriber<Quote> {
@@ -43,7 +45,7 @@ impl Ring for Lossy {
 
 impl Ring for Lossless {
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
-        Builder::new(capacity).lossless()
+        broadcast::lossless_with(Settings::new(capacity))
     }
 
     fn subscribe(subscribable: &Subscribable<Quote, Self>) -> Subscriber<Quote, Self> {

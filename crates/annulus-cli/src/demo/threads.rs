@@ -85,7 +85,7 @@ fn teams(plan: &Plan<'_>) -> Result<(Vec<Vec<Strategy<Mpsc>>>, annulus::mpsc::Co
         Failure::new(format!("no memory for the orders of {} strategies: {error}", graph.strategies.len()))
     };
     let (producer, orders) =
-        annulus::mpsc::Builder::new(graph.orders.slots).build().map_err(|error| no_memory(&error))?;
+        annulus::mpsc::with(annulus::Settings::new(graph.orders.slots)).map_err(|error| no_memory(&error))?;
     let strategy = |index: &u16| {
         let producer = producer.register().map_err(|error| no_memory(&error))?;
         Ok(Strategy::new(*index, graph.windows(*index), feed.symbols.len(), producer))

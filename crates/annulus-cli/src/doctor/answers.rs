@@ -1,7 +1,7 @@
 //! What the system says when it is asked by a call, and not in a file. No call changes anything.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems give no such answers"))]
 
-use annulus::ProcessorWait;
+use annulus::wait::ProcessorWait;
 
 /// The answers. `None` where this system has no such call.
 #[derive(Clone, Debug, Default)]

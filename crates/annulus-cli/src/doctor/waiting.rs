@@ -1,7 +1,7 @@
 //! How threads wait: instructions that wait until a word changes (UMWAIT, MWAITX, WFE), and calls by which
 //! threads sleep and are woken.
 
-use annulus::ProcessorWait;
+use annulus::wait::ProcessorWait;
 
 use super::answers::Membarrier;
 use super::finding::{Read, Reading};

@@ -106,13 +106,13 @@ pub(crate) fn fields_to_text(fields: &Object) -> String {
 mod tests {
     use super::*;
     use annulus::Message;
-    use annulus::broadcast::Builder;
+    use annulus::Settings;
     use annulus::shm::broadcast;
     use bytemuck::Pod;
 
     fn told<T: Message + Pod>(message: T) -> String {
         let annulus::shm::Shared { handle: _publisher, invitation, .. } =
-            broadcast::lossy::<T>(Builder::new(4)).unwrap();
+            broadcast::lossy::<T>(Settings::new(4)).unwrap();
         let decoder = Decoder::of(&invitation.info().unwrap()).unwrap().unwrap();
         Value::from(decoder.decode(bytemuck::bytes_of(&message)).unwrap()).to_string()
     }

@@ -139,12 +139,12 @@ pub(crate) fn clock(info: &RingInfo) -> Option<SentNs> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use annulus::broadcast::Builder;
+    use annulus::Settings;
     use annulus::shm::broadcast;
 
     fn ring_of<T: Message>() -> RingInfo {
         let annulus::shm::Shared { handle: _publisher, invitation, .. } =
-            broadcast::lossy::<T>(Builder::new(4)).unwrap();
+            broadcast::lossy::<T>(Settings::new(4)).unwrap();
         invitation.info().unwrap()
     }
 

@@ -4,7 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::Message;
-use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher};
+use annulus::Settings;
+use annulus::broadcast::{Lossless, Lossy, Mode, Publisher};
 use annulus::shm::{
     Directory, FindError, Invitation, PeerState, RingObserver, ShareError, Shared, broadcast,
 };
@@ -38,7 +39,7 @@ pub(crate) trait Ring: Mode + Sized {
 
 impl Ring for Lossy {
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossy(Builder::new(capacity))?;
+        let Shared { handle, invitation, .. } = broadcast::lossy(Settings::new(capacity))?;
         Ok((handle, invitation))
     }
 
@@ -55,7 +56,7 @@ impl Ring for Lossy {
 
 impl Ring for Lossless {
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossless(Builder::new(capacity), SEATS.into())?;
+        let Shared { handle, invitation, .. } = broadcast::lossless(Settings::new(capacity), SEATS.into())?;
         Ok((handle, invitation))
     }
 

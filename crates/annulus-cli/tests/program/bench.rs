@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::names::Names;
 use crate::running::{Running, has_mapped, has_thread, mapped, until_it_receives};
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -263,7 +263,7 @@ fn a_name_that_is_taken_names_the_process() {
     let names = Names::new("taken");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } =
-        broadcast::lossy::<[f64; 2]>(Builder::new(8)).unwrap();
+        broadcast::lossy::<[f64; 2]>(Settings::new(8)).unwrap();
     let name = invitation.publish(&directory, "load").unwrap();
     let (said, complaint, code) = run(&mut names.bench(&[]));
     assert_eq!((said.as_str(), code), ("", 2));
@@ -276,7 +276,7 @@ fn a_name_that_is_taken_names_the_process() {
     drop(name);
     // Of a size that it knows, but of another type.
     let Shared { handle: _publisher, invitation, .. } =
-        broadcast::lossy::<[u64; 8]>(Builder::new(8)).unwrap();
+        broadcast::lossy::<[u64; 8]>(Settings::new(8)).unwrap();
     let _name = invitation.publish(&directory, "load").unwrap();
     let (_, complaint, code) = run(&mut names.bench(&["--subscribe"]));
     assert!(code == 2 && complaint.contains("`load` carries no messages of `annulus bench`"), "{complaint}");

@@ -1,6 +1,6 @@
 //! `annulus hz` as its users see it.
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, WhenGone, broadcast, bytes};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn it_counts_messages_of_any_type() {
     let names = Names::new("hz");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<[u16; 5]>(Builder::new(64)).unwrap();
+        broadcast::lossy::<[u16; 5]>(Settings::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     let mut child = Running(
         names.command("hz", &["quotes", "--count", "50", "--seconds", "600", "--json"]).spawn().unwrap(),
@@ -38,7 +38,8 @@ fn it_counts_messages_of_any_type() {
 fn it_sleeps_between_two_looks_and_counts_all() {
     let names = Names::new("hz-sleeps");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<u64>(Settings::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     let report = |arguments: &[&str]| -> Value {
         let output = names.command("hz", &[&["quotes", "--json"], arguments].concat()).output().unwrap();
@@ -65,7 +66,7 @@ fn it_sleeps_between_two_looks_and_counts_all() {
 fn it_ends_with_the_ring() {
     let names = Names::new("hz-ends");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     publisher.close();
     let output = names.command("hz", &["quotes", "--seconds", "600"]).output().unwrap();
@@ -79,7 +80,7 @@ fn it_ends_with_the_ring() {
 fn records_are_refused() {
     let names = Names::new("hz-records");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::queue::bytes::Builder::new(64);
+    let builder = annulus::Settings::new(64);
     let Shared { handle: _producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let _name = invitation.publish(&directory, "records").unwrap();
     let output = names.command("hz", &["records"]).output().unwrap();

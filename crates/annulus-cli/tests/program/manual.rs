@@ -53,7 +53,7 @@ fn completed(shell: &str, script: &str) -> Option<String> {
     let directory = Directory::open(folder.0.join("names")).unwrap();
     let rings: Vec<_> = RINGS
         .map(|name| {
-            let builder = annulus::broadcast::Builder::new(2);
+            let builder = annulus::Settings::new(2);
             let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
             (invitation.publish(&directory, name).unwrap(), publisher)
         })

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Fingerprint, PublishedName, Shared, broadcast, recv_fd};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
@@ -28,7 +28,7 @@ fn memory(bytes: &[u8]) -> File {
 
 /// The bytes of a ring.
 fn ring() -> Vec<u8> {
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let ring = File::from(recv_fd(&there).unwrap());

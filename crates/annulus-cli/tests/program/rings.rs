@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn rings_are_listed_and_removed() {
     assert_eq!((complaint.as_str(), code), ("", 0));
 
     let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossy::<[f64; 2]>(Builder::new(1024)).unwrap();
+        broadcast::lossy::<[f64; 2]>(Settings::new(1024)).unwrap();
     let name = invitation.publish(&directory, "quotes").unwrap();
     let (said, _, code) = run(&mut with("ls"));
     let pid = std::process::id().to_string();
@@ -155,7 +155,7 @@ fn info_describes_a_ring() {
     };
     let directory = Directory::open(&path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(8), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let _behind = ring.subscribe().unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, WhenGone, broadcast, spsc};
 use annulus::{Message, Text};
 use rustix::process::Signal;
@@ -38,7 +38,7 @@ fn messages_have_their_fields() {
     let names = Names::new("watch");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<[f64; 2]>(Builder::new(4)).unwrap();
+        broadcast::lossy::<[f64; 2]>(Settings::new(4)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     (0..6).for_each(|number| publisher.publish([f64::from(number), 0.5]));
     let expected = "2  value: [2.0,0.5]\n3  value: [3.0,0.5]\n4  value: [4.0,0.5]\n5  value: [5.0,0.5]\n";
@@ -53,7 +53,7 @@ fn messages_have_their_fields() {
     assert!(said.is_empty() && printed.starts_with("5\n  0000  00 00 00 00 00 00 14 40  00 "), "{printed}");
 
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<Quote>(Builder::new(4), 1).unwrap();
+        broadcast::lossless::<Quote>(Settings::new(4), 1).unwrap();
     let _name = invitation.publish(&directory, "foreign").unwrap();
     let [buy, sell] = [Side::Buy, Side::Sell];
     publisher.publish(Quote { bid: 1.0, side: buy, name: Text::truncated("") }).unwrap();
@@ -84,7 +84,7 @@ fn lines_and_a_death_are_shown() {
 fn a_queue_is_refused() {
     let names = Names::new("watch-queue");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::spsc::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: _producer, invitation, .. } =
         spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let _name = invitation.publish(&directory, "queue").unwrap();
@@ -100,7 +100,7 @@ fn a_queue_is_refused() {
 fn a_signal_has_its_count() {
     let names = Names::new("watch-count");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let _name = invitation.publish(&directory, "numbers").unwrap();
     publisher.publish(7);
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {

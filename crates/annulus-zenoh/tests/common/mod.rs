@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Publisher, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Publisher, Subscriber};
 use annulus::shm::broadcast::Foreign;
 use annulus::shm::{Accepted, Directory, Invitation, PublishedName, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState};
@@ -63,7 +64,7 @@ impl Machine {
 
     pub fn publish(&self, name: &str, capacity: usize) -> (Publisher<Tick>, PublishedName) {
         let Shared { handle: publisher, invitation, .. } =
-            broadcast::lossy::<Tick>(Builder::new(capacity)).unwrap();
+            broadcast::lossy::<Tick>(Settings::new(capacity)).unwrap();
         let name = invitation.publish(&self.directory(), name).unwrap();
         (publisher, name)
     }

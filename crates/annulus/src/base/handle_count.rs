@@ -1,6 +1,6 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
-use crate::stats::Handles;
+use crate::stats;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, seeded};
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
@@ -72,11 +72,11 @@ impl HandleCount {
     }
 
     /// How many handles there are, and how many there have been.
-    pub(crate) fn handles(&self) -> Handles {
+    pub(crate) fn handles(&self) -> stats::HandleCount {
         // In this order, because a handle is counted as one of those that have been after it counts as there.
         let now = self.count();
         // Relaxed: as in `count`.
-        Handles::new(now, (1 + self.added.load(Ordering::Relaxed)).max(now as u64))
+        stats::HandleCount::new(now, (1 + self.added.load(Ordering::Relaxed)).max(now as u64))
     }
 
     /// Whether the last handle is gone. A thread that sees true also sees what all of them did.

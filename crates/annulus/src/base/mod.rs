@@ -12,3 +12,4 @@ pub(crate) mod peer_liveness;
 #[cfg(feature = "shm")]
 pub(crate) mod same_type;
 pub(crate) mod sequence;
+pub(crate) mod too_long;

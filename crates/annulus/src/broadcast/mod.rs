@@ -27,8 +27,8 @@ mod publisher;
 mod subscriber;
 
 mod await_subscribers;
-mod builder;
 pub mod bytes;
+mod channels;
 pub(crate) mod event;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod ffi_view;
@@ -55,9 +55,10 @@ mod subscribable;
 #[cfg(feature = "std")]
 mod placement;
 
-pub use builder::Builder;
-pub(crate) use builder::ends_of;
-pub use builder::{lossless, lossy, mp_lossless, mp_lossy};
+pub(crate) use channels::ends_of;
+pub use channels::{
+    lossless, lossless_with, lossy, lossy_with, mp_lossless, mp_lossless_with, mp_lossy, mp_lossy_with,
+};
 // For the C library.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]

@@ -124,8 +124,8 @@ pub enum Lossless {}
 
 /// A subscriber of a ring whose publishers are of other processes, and do not wait for it. It is as one of
 /// mode [`Lossy`]. And it checks each message, because other processes can write anything to the ring:
-/// [`LossyTryRecvError::Corrupt`](crate::LossyTryRecvError::Corrupt) says what is no message. (A type of which any bytes are a value needs no
-/// check, and gets none.)
+/// [`LossyTryRecvError::Corrupt`](crate::LossyTryRecvError::Corrupt) says what is no message. (A type of
+/// which any bytes are a value needs no check, and gets none.)
 #[cfg(feature = "shm")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Foreign {}

@@ -360,7 +360,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// use std::time::Duration;
     ///
     /// let (publisher, subscribable) =
-    /// annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap(); let _subscriber =
+    /// annulus::broadcast::mp_lossless_with(annulus::Settings::new(2).headroom(1)).unwrap(); let _subscriber =
     /// subscribable.subscribe(); let timeout = Duration::from_millis(1);
     /// assert!(publisher.publish_timeout('a', timeout).is_ok()); assert_eq!(publisher.publish_timeout('b',
     /// timeout).unwrap_err().into_inner(), 'b');

@@ -9,11 +9,11 @@ use crate::message::Message;
 
 /// The verb `placement` of a handle.
 macro_rules! placement {
-    ([$($parameters:tt)*] $Handle:ty, $what:literal, $builder:literal, |$handle:ident| $placement:expr) => {
+    ([$($parameters:tt)*] $Handle:ty, $what:literal, |$handle:ident| $placement:expr) => {
         impl<$($parameters)*> $Handle {
             #[doc = concat!("What the memory of ", $what, " is like now, and which options of")]
-            #[doc = concat!("[`Builder::memory`](", $builder, "::memory) were refused.")]
-            /// Asks the kernel: see [`Placement`].
+            /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see
+            /// [`Placement`].
             #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
             #[must_use]
             pub fn placement(&self) -> Placement {
@@ -24,14 +24,13 @@ macro_rules! placement {
     };
     ([$($parameters:tt)*] $Handle:ty, $($shared:ident).+) => {
         placement!(
-            [$($parameters)*] $Handle, "the ring's slots", "crate::broadcast::Builder",
+            [$($parameters)*] $Handle, "the ring's slots",
             |handle| handle.$($shared).+.block().placement()
         );
     };
     ($Handle:ty) => {
         placement!(
             [] $Handle, "the ring, of the records and of their extents together,",
-            "crate::broadcast::bytes::Builder",
             |handle| handle.area.block().placement().and(handle.extents.placement())
         );
     };

@@ -33,8 +33,8 @@ macro_rules! process_in_other_ways {
             self.process_until(timeout, look)
         }
 
-        /// As [`process`](Self::process), but waits as [`Until`](crate::Until) says. `look` must not wait for room in
-        /// this ring:
+        /// As [`process`](Self::process), but waits as [`Until`](crate::Until) says. `look` must not wait for
+        /// room in this ring:
         #[doc = $see]
         ///
         /// # Errors
@@ -75,8 +75,8 @@ macro_rules! process_batch_in_other_ways {
             self.process_batch_until(most, timeout, look)
         }
 
-        /// As [`process_batch`](Self::process_batch), but waits as [`Until`](crate::Until) says. `look` must not wait for room in
-        /// this ring:
+        /// As [`process_batch`](Self::process_batch), but waits as [`Until`](crate::Until) says. `look` must
+        /// not wait for room in this ring:
         #[doc = $see]
         ///
         /// # Errors
@@ -99,8 +99,9 @@ pub(super) use process_batch_in_other_ways;
 
 /// Verbs that take a closure, like the verbs of an [`event::Subscriber`](crate::event::Subscriber).
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
-    /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits. After
-    /// a lag it goes on with the oldest message that is still in the ring, like [`try_recv`](Self::try_recv).
+    /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits.
+    /// After a lag it goes on with the oldest message that is still in the ring, like
+    /// [`try_recv`](Self::try_recv).
     ///
     /// The message counts as processed as soon as `look` returns or panics. Until then the followers of this
     /// stage do not see it. The message is a copy, so publishers do not wait for `look` itself. But on a
@@ -134,9 +135,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_after(look, Self::try_recv)
     }
 
-    /// Like [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of
-    /// the ring. After a lag it goes on with the oldest message that is still in the ring, like
-    /// [`recv`](Self::recv).
+    /// Like [`try_process`](Self::try_process), but waits for the next message with the
+    /// [`WaitStrategy`](crate::WaitStrategy) of the ring. After a lag it goes on with the oldest message that
+    /// is still in the ring, like [`recv`](Self::recv).
     ///
     /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
@@ -203,9 +204,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::try_recv)
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring
-    /// until there is a message, as [`process`](Self::process) does. `look` must not wait for room in the
-    /// same ring: see [`try_process`](Self::try_process).
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the
+    /// [`WaitStrategy`](crate::WaitStrategy) of the ring until there is a message, as
+    /// [`process`](Self::process) does. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///

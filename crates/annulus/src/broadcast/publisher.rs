@@ -432,7 +432,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     /// use annulus::TrySendError;
     ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::Builder::new(4).headroom(2).lossless().unwrap();
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless_with(annulus::Settings::new(4).headroom(2)).unwrap();
     /// let mut subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(1).is_ok());
     /// assert!(publisher.try_publish(2).is_ok());

@@ -6,7 +6,7 @@
 //! change comes first, and the look sees it. It has no fence, and where nobody waits it does not look for
 //! sleepers.
 
-use crate::stats::Handles;
+use crate::stats::HandleCount;
 use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// One that subscribes; the lower half counts all.
@@ -101,18 +101,18 @@ impl Receivers {
     }
 
     /// How many subscribe, and how many have done so.
-    pub(super) fn handles(&self) -> Handles {
+    pub(super) fn handles(&self) -> HandleCount {
         let now = self.subscribers();
         // Relaxed: as above.
-        Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
+        HandleCount::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
     }
 
     /// As [`handles`](Self::handles), where subscribers of all processes have seats, `now` of them. Nothing
     /// counts the subscribers that have left, so there have been as many as were ever seen at one time.
-    pub(super) fn handles_seated(&self, now: usize) -> Handles {
+    pub(super) fn handles_seated(&self, now: usize) -> HandleCount {
         // Relaxed: as above.
         let seen = self.subscribed.fetch_max(now as u64, Ordering::Relaxed);
-        Handles::new(now, seen.max(now as u64))
+        HandleCount::new(now, seen.max(now as u64))
     }
 
     /// How many there are.

@@ -18,7 +18,7 @@ use crate::close::Close;
 use crate::memory::Block;
 use crate::observer::{Listing, Observe};
 use crate::ring::{Gate, Head, MIN_CAPACITY, Mirror, Seats, Slots, Store, WithoutSlot, Writers};
-use crate::stats::{Counting, FollowedStats, Handles, Name, Stats};
+use crate::stats::{self, Counting, FollowedStats, Name, Stats};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, seeded};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
@@ -514,7 +514,7 @@ impl<S: Store> RingState<S> {
     }
 
     /// How many subscribers there are, and how many there have been. Those of other processes may be dead.
-    pub(super) fn subscriber_handles(&self) -> Handles {
+    pub(super) fn subscriber_handles(&self) -> stats::HandleCount {
         self.gate.seated().map_or_else(|| self.receivers.handles(), |now| self.receivers.handles_seated(now))
     }
 

@@ -67,10 +67,10 @@ impl<T: Message> FellowPublisher<T> {
     /// belongs to a process that is stopped, the message is lost: subscribers count it as lagged.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish(42);
@@ -86,10 +86,10 @@ impl<T: Message> FellowPublisher<T> {
     /// it if it panics or is slow.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish_with(|| 6 * 7);
@@ -108,10 +108,10 @@ impl<T: Message> FellowPublisher<T> {
     /// If this process ends or is stopped inside the call, up to as many messages are lost, or waited for.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
@@ -133,10 +133,10 @@ impl<T: Message> FellowPublisher<T> {
     /// what another publisher is just writing, then `Closed`. No effect on a closed ring.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let other = mp_broadcast::publisher::<u64>(&invitation)?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();

@@ -5,7 +5,6 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::Any;
 
-use super::builder::Builder;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingParts, RingState};
 use super::shm_publisher::FellowPublisher;
@@ -16,6 +15,7 @@ use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
 use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, Seats, Writers};
+use crate::settings::Settings;
 use crate::wait::{Remote, WaitStrategy};
 
 /// The slots of a ring, and how far they lie from each other, in words.
@@ -46,7 +46,7 @@ impl Across {
     }
 }
 
-impl Builder {
+impl Settings {
     /// A lossy ring over slots that other processes have, too.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl FellowParts {
 ///
 /// # Safety
 ///
-/// As for [`Builder::fellow_across`], of slots which that process has filled.
+/// As for [`Settings::fellow_across`], of slots which that process has filled.
 pub(crate) unsafe fn fellow_of_another<T: Message>(
     capacity: usize,
     first: Sequence,
@@ -220,7 +220,7 @@ mod model {
     use crate::base::peer_liveness::NowAndThen;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
-        Awaited, Builder, FellowPublisher, Foreign, Lossless, Publisher, Subscribable, Subscriber,
+        Awaited, FellowPublisher, Foreign, Lossless, Publisher, Subscribable, Subscriber,
     };
     use crate::memory::{Block, Memory};
     use crate::message::Message;
@@ -228,6 +228,7 @@ mod model {
         ClaimPlaces, Claims, Copied, Known, Mirror, Scanned, SeatCell, SeatLocks, Seats, SharedNumbers,
         Store, Strided, Writers,
     };
+    use crate::settings::Settings;
     use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     use crate::wait::Remote;
 
@@ -257,7 +258,7 @@ mod model {
         }
     }
 
-    impl Builder {
+    impl Settings {
         /// A lossy ring, as the process of its publisher and as another one have it. `is_gone` says whether
         /// the first of the two is. `is_asymmetric`: the fence of the first is light, and sleepers make up
         /// for that.
@@ -267,7 +268,7 @@ mod model {
             is_asymmetric: bool,
             is_gone: impl Fn() -> bool + Send + Sync + 'static,
         ) -> (Publisher<T>, Subscribable<T, Foreign>) {
-            let (capacity, strategy) = (self.slots(), self.strategy());
+            let (capacity, strategy) = (self.capacity, self.strategy);
             let (shows, sees) = for_two::<T>(capacity, is_asymmetric, is_gone, None);
             // SAFETY: the sleepers keep the mapping. The block is as large as the slots in it.
             unsafe {
@@ -284,7 +285,7 @@ mod model {
             is_asymmetric: bool,
             locks: &Locks,
         ) -> (Publisher<T, Lossless>, Subscribable<T, Foreign>) {
-            let (capacity, strategy) = (self.slots(), self.strategy());
+            let (capacity, strategy) = (self.capacity, self.strategy);
             let (shows, sees) = for_two::<T>(capacity, is_asymmetric, || false, Some(locks));
             // SAFETY: as above.
             unsafe {
@@ -351,12 +352,12 @@ mod model {
         }
     }
 
-    impl Builder {
+    impl Settings {
         /// A ring of so many places.
         #[doc(hidden)]
         #[must_use]
         pub fn lossy_for_processes<T: Message>(self, is_asymmetric: bool, places: usize) -> FellowRing<T> {
-            let (capacity, strategy) = (self.slots(), self.strategy());
+            let (capacity, strategy) = (self.capacity, self.strategy);
             let slots = Copied::<T>::new(
                 capacity,
                 Copied::<T>::stride(Writers::Claimants),

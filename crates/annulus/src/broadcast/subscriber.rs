@@ -24,7 +24,7 @@ use core::convert::Infallible;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ use super::handle::Handle;
 use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::sequence::{Sequence, Stamp};
-use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
@@ -43,7 +43,7 @@ use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole}
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::{
-    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+    EventCount, LAST_LOOKS, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
 };
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -176,8 +176,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): there is no new message or, for a stage, none that all of its upstreams
-    /// have processed. [`Closed`](TryRecvError::Closed): the ring is closed and nothing is left.
+    /// [`Empty`](TryRecvError::Empty): there is no new message or, for a stage, none that all of its
+    /// upstreams have processed. [`Closed`](TryRecvError::Closed): the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -199,38 +199,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.begin();
         let mut message = MaybeUninit::uninit();
-        match self.next(&mut message) {
-            Ok(message) => Ok(message.take()),
-            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
-            Err(NoMessage::Closed) => Err(TryRecvError::Closed),
-            Err(NoMessage::Lapped | NoMessage::Corrupt(_)) => if_there(self.next_behind_loss()),
+        // Decision 0157: what is lost is counted and passed over. Decision 0002: a loop here, because a call
+        // for the rare case would take the subscriber's address.
+        for _ in 0..=LAST_LOOKS {
+            match self.next(&mut message) {
+                Ok(message) => return Ok(message.take()),
+                Err(NoMessage::Empty) => break,
+                Err(NoMessage::Closed) => return Err(TryRecvError::Closed),
+                Err(NoMessage::Lapped) => _ = self.recover(),
+                Err(NoMessage::Corrupt(corrupt)) => _ = self.pass_corrupt(corrupt),
+            }
         }
-    }
-
-    /// What is behind a lag, or behind what is corrupt, if anything is there.
-    // Decision 0002: the slow path works on a copy, so that nothing takes the subscriber's address. And the
-    // caller makes its result of this one: if it were the same, it would live in memory on the fast path.
-    #[inline(always)]
-    fn next_behind_loss(&mut self) -> Option<Result<T, RecvError>> {
-        Self::assert_may_lose();
-        if self.shared.is_stage() {
-            // It lives in memory anyway.
-            return self.look_behind_loss();
-        }
-        // SAFETY: the subscriber moves away here, and back below. Between these it is not used where it was.
-        // The copy is never dropped, and what is called gives up nothing that the subscriber owns: so if it
-        // panics, a whole subscriber is left.
-        let mut away = ManuallyDrop::new(unsafe { core::ptr::read(self) });
-        let found = away.look_behind_loss();
-        // SAFETY: as above. What is overwritten has moved away.
-        unsafe { core::ptr::write(self, ManuallyDrop::into_inner(away)) };
-        found
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_behind_loss(&mut self) -> Option<Result<T, RecvError>> {
-        look_now(|| self.poll())
+        Err(TryRecvError::Empty)
     }
 
     /// Receives the next message if it is there. If it is not, does `wait`.
@@ -906,6 +886,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// How many messages this subscriber has received.
     #[inline]
     #[must_use]
+    #[doc(alias = "receive_ratio")]
     pub fn total_received(&self) -> u64 {
         self.cursor.since(self.start) - self.lagged - self.corrupt
     }
@@ -947,7 +928,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     observable! {
-        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
+        |handle| stats: crate::stats::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
         observer: handle.shared.observer()
     }
 

@@ -14,8 +14,9 @@ use super::publisher::TopicPublisher;
 use super::topic::TopicInfo;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
-use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
+use crate::broadcast::{Lossy, Subscribable, Subscriber};
 use crate::message::Message;
+use crate::settings::Settings;
 
 /// Topics by name, all with messages of type `T`. A topic is made by the first look-up of its name.
 ///
@@ -60,19 +61,19 @@ impl<T: Message> Bus<T> {
     /// ```
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self::with(Builder::new(capacity))
+        Self::with(Settings::new(capacity))
     }
 }
 
 impl<T: Message, K: TopicRing> Bus<T, K> {
-    /// A bus whose topics are rings of kind `K`, made by `builder`, if no other kind is chosen.
+    /// A bus whose topics are rings of kind `K`, made with these settings, if no other kind is chosen.
     ///
     /// ```
     /// use annulus::WaitStrategy;
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::bus::{Bus, Lossless, Many};
     ///
-    /// let rings = Builder::new(64).wait_strategy(WaitStrategy::PauseSpin);
+    /// let rings = Settings::new(64).wait_strategy(WaitStrategy::PauseSpin);
     /// let bus = Bus::<u64, Many<Lossless>>::with(rings);
     /// let mut subscriber = bus.subscribe("orders");
     /// let publishers = [bus.publisher("orders"), bus.publisher("orders")];
@@ -83,8 +84,8 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
     #[must_use]
-    pub fn with(builder: Builder) -> Self {
-        Self { bus: TypedBus::with(builder), message: PhantomData }
+    pub fn with(settings: Settings) -> Self {
+        Self { bus: TypedBus::with(settings), message: PhantomData }
     }
 
     /// The publisher of a topic, which is made if it is not there. If the kind has many publishers, another
@@ -263,7 +264,7 @@ impl<T: Message, K: TopicRing> fmt::Debug for Bus<T, K> {
 /// ```
 pub struct TypedBus<K: TopicRing = Lossy> {
     topics: Arc<Topics>,
-    builder: Builder,
+    settings: Settings,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -271,15 +272,15 @@ impl TypedBus {
     /// As [`Bus::new`](Bus::new).
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self::with(Builder::new(capacity))
+        Self::with(Settings::new(capacity))
     }
 }
 
 impl<K: TopicRing> TypedBus<K> {
     /// As [`Bus::with`](Bus::with).
     #[must_use]
-    pub fn with(builder: Builder) -> Self {
-        Self { topics: Arc::new(Topics::new()), builder, kind: PhantomData }
+    pub fn with(settings: Settings) -> Self {
+        Self { topics: Arc::new(Topics::new()), settings, kind: PhantomData }
     }
 
     /// As [`Bus::publisher`](Bus::publisher).
@@ -344,7 +345,7 @@ impl<K: TopicRing> TypedBus<K> {
         &self,
         pattern: &str,
     ) -> Result<MatchingSubscriber<T>, PatternError> {
-        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
+        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, &self.settings))
     }
 
     /// As [`Bus::topic`](Bus::topic).
@@ -358,7 +359,7 @@ impl<K: TopicRing> TypedBus<K> {
     /// # Ok::<(), annulus::bus::TopicError>(())
     /// ```
     pub fn topic<'b, T: Message>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
-        TopicBuilder::new(&self.topics, topic, &self.builder)
+        TopicBuilder::new(&self.topics, topic, &self.settings)
     }
 
     /// As [`Bus::contains`](Bus::contains).
@@ -385,7 +386,7 @@ impl<K: TopicRing> TypedBus<K> {
 
 impl<K: TopicRing> Clone for TypedBus<K> {
     fn clone(&self) -> Self {
-        Self { topics: Arc::clone(&self.topics), builder: self.builder, kind: PhantomData }
+        Self { topics: Arc::clone(&self.topics), settings: self.settings.clone(), kind: PhantomData }
     }
 }
 

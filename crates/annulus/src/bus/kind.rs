@@ -6,11 +6,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::Transmit;
-use crate::broadcast::{
-    Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
-};
+use crate::broadcast::{self, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged};
 use crate::error::{CapacityError, LossyTryRecvError, TryRecvError};
 use crate::message::Message;
+use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, ordering, seeded};
 #[cfg(any(feature = "std", feature = "async"))]
@@ -22,8 +21,8 @@ use crate::wait::{EventCount, Source};
 /// | --- | --- | --- |
 /// | `Lossy` | [`broadcast::lossy`](fn@crate::broadcast::lossy) | one at a time, a [`Publisher`] |
 /// | `Lossless` | [`broadcast::lossless`](fn@crate::broadcast::lossless) | one at a time, a [`Publisher`] |
-/// | `Many<Lossy>` | [`broadcast::mp_lossy`](crate::broadcast::mp_lossy) | any number, each an [`MpPublisher`] |
-/// | `Many<Lossless>` | [`broadcast::mp_lossless`](crate::broadcast::mp_lossless) | any number, each an [`MpPublisher`] |
+/// | `Many<Lossy>` | [`broadcast::mp_lossy`] | any number, each an [`MpPublisher`] |
+/// | `Many<Lossless>` | [`broadcast::mp_lossless`] | any number, each an [`MpPublisher`] |
 ///
 /// There are no other kinds: the trait can't be implemented outside this crate.
 #[allow(private_interfaces, reason = "a type in a method that has no name outside seals the trait")]
@@ -42,9 +41,9 @@ pub trait TopicRing: Sized + 'static {
     #[doc(hidden)]
     const KIND: TopicKind;
 
-    /// The ends of a new ring. It has the name of the topic, if the builder gives it no other.
+    /// The ends of a new ring. It has the name of the topic, if the settings give it no other.
     #[doc(hidden)]
-    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>;
+    fn make<T: Message>(settings: Settings, topic: &str) -> Result<Ends<T, Self>, CapacityError>;
 
     /// The writing end that is kept here; `None` if it is taken.
     #[doc(hidden)]
@@ -118,8 +117,8 @@ macro_rules! kinds {
 
             const KIND: TopicKind = TopicKind::$OneKind;
 
-            fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
-                let (publisher, subscribable) = builder.$one(builder.name_or(topic))?;
+            fn make<T: Message>(settings: Settings, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+                let (publisher, subscribable) = broadcast::$one(settings.or_named(topic))?;
                 Ok(Ends { kept: TakeCell::new(publisher), subscribable })
             }
 
@@ -159,8 +158,8 @@ macro_rules! kinds {
 
             const KIND: TopicKind = TopicKind::$ManyKind;
 
-            fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
-                let (kept, subscribable) = builder.$many(builder.name_or(topic))?;
+            fn make<T: Message>(settings: Settings, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+                let (kept, subscribable) = broadcast::$many(settings.or_named(topic))?;
                 Ok(Ends { kept, subscribable })
             }
 
@@ -193,8 +192,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Lossy: lossy_called, Lossy, mp_lossy_called, MpLossy;
-    Lossless: lossless_called, Lossless, mp_lossless_called, MpLossless;
+    Lossy: lossy_with, Lossy, mp_lossy_with, MpLossy;
+    Lossless: lossless_with, Lossless, mp_lossless_with, MpLossless;
 }
 
 /// A cell in which a topic keeps its one publisher while it is not taken: it is taken and given back.

@@ -12,26 +12,26 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::inbox::{Inbox, Watcher};
-#[cfg(any(feature = "std", feature = "async"))]
-use super::matching_source::OrLag;
 use super::members::{Found, Members};
 use super::pattern::Pattern;
 use super::topics::Topics;
-use crate::broadcast::Builder;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::error::{LossyRecvError, RecvError};
 use crate::error::{LossyTryRecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
+use crate::settings::Settings;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{EventCount, Poll};
 use crate::wait::{Look, look_now};
-#[cfg(feature = "std")]
-use crate::wait::{Poll, Until, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
+#[cfg(feature = "std")]
+use crate::wait::{Until, own_strategy, wait_until};
 
 /// Receives from all topics whose names match a pattern, those that are made later included; made by
 /// [`Bus::subscribe_matching`](super::Bus::subscribe_matching).
@@ -81,16 +81,16 @@ pub struct MatchingSubscriber<T: Message> {
 }
 
 impl<T: Message> MatchingSubscriber<T> {
-    /// For the topics of this pattern; it waits as `builder` says.
-    pub(super) fn new(topics: &Arc<Topics>, pattern: Pattern, builder: Builder) -> Self {
+    /// For the topics of this pattern; it waits as the settings say.
+    pub(super) fn new(topics: &Arc<Topics>, pattern: Pattern, settings: &Settings) -> Self {
         #[cfg(not(any(feature = "std", feature = "async")))]
-        let _ = builder;
+        let _ = settings;
         let inbox = Arc::new(Inbox::new(pattern));
         topics.watch(&(Arc::clone(&inbox) as Arc<dyn Watcher>));
         Self {
             members: Members::new(inbox),
             #[cfg(any(feature = "std", feature = "async"))]
-            strategy: builder.strategy(),
+            strategy: settings.strategy,
             topics: Arc::downgrade(topics),
         }
     }
@@ -457,5 +457,27 @@ impl<T: Message> fmt::Debug for MatchingSubscriber<T> {
             .field("pattern", &self.pattern())
             .field("topics", &self.topics().collect::<Vec<_>>())
             .finish_non_exhaustive()
+    }
+}
+
+/// The next message, and the number of its topic; or the next lag.
+#[cfg(any(feature = "std", feature = "async"))]
+struct OrLag<'s, T: Message>(&'s mut MatchingSubscriber<T>);
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Poll for OrLag<'_, T> {
+    type Found = Result<(usize, T), LossyRecvError>;
+
+    fn wait_point(&self) -> &EventCount {
+        self.0.members.wait_point()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.0.members.next_or_listen() {
+            Found::Message(index, message) => Look::Found(Ok((index, message))),
+            Found::Lag(skipped) => Look::Found(Err(LossyRecvError::Lagged { skipped })),
+            Found::End => Look::Found(Err(LossyRecvError::Closed)),
+            Found::Nothing => Look::Nothing,
+        }
     }
 }

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use super::matching::MatchingSubscriber;
 use super::members::Found;
-use crate::error::{LossyRecvError, RecvError};
+use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable, iterates};
 use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy};
@@ -24,26 +24,6 @@ impl<T: Message> Poll for MatchingSubscriber<T> {
             Found::Nothing => Look::Nothing,
             // The oldest message that is left stands, and no notification will come for it.
             Found::Lag(_) => Look::Again,
-        }
-    }
-}
-
-/// The next message, and the number of its topic; or the next lag.
-pub(super) struct OrLag<'s, T: Message>(pub(super) &'s mut MatchingSubscriber<T>);
-
-impl<T: Message> Poll for OrLag<'_, T> {
-    type Found = Result<(usize, T), LossyRecvError>;
-
-    fn wait_point(&self) -> &EventCount {
-        self.0.members.wait_point()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        match self.0.members.next_or_listen() {
-            Found::Message(index, message) => Look::Found(Ok((index, message))),
-            Found::Lag(skipped) => Look::Found(Err(LossyRecvError::Lagged { skipped })),
-            Found::End => Look::Found(Err(LossyRecvError::Closed)),
-            Found::Nothing => Look::Nothing,
         }
     }
 }

@@ -23,9 +23,9 @@ use alloc::sync::Arc;
 use core::any::{Any, TypeId, type_name};
 
 use super::kind::{AnySubscriber, Ends, TopicKind, TopicRing};
-use crate::broadcast::Builder;
 use crate::error::CapacityError;
 use crate::message::Message;
+use crate::settings::Settings;
 
 /// A topic, as it is in the bus.
 // Decision 0075: a thin pointer to the ends, so that a look-up needs no look at their table.
@@ -60,7 +60,7 @@ pub struct TopicInfo {
     /// How many subscribers there are. Handles that make subscribers are not counted.
     pub subscribers: usize,
     /// Whether it is closed.
-    pub is_closed: bool,
+    pub closed: bool,
 }
 
 /// The ends of a ring of any message and any kind.
@@ -130,7 +130,7 @@ impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
             capacity: self.subscribable.capacity(),
             publishers: self.publishers(),
             subscribers: self.subscribable.subscriber_count(),
-            is_closed: self.subscribable.is_closed(),
+            closed: self.subscribable.is_closed(),
         }
     }
 
@@ -163,9 +163,9 @@ impl Topic {
     pub(super) fn make<T: Message, K: TopicRing>(
         name: &str,
         hash: u64,
-        builder: Builder,
+        settings: Settings,
     ) -> Result<Arc<Self>, CapacityError> {
-        let ends: Ends<T, K> = K::make(builder, name)?;
+        let ends: Ends<T, K> = K::make(settings, name)?;
         let ends_type = TypeId::of::<Ends<T, K>>();
         let mut short_name = [0; SHORT];
         if let Some(bytes) = short_name.get_mut(..name.len()) {
@@ -234,10 +234,10 @@ mod tests {
 
     #[test]
     fn names_of_each_length_are_kept() {
-        let builder = Builder::new(2);
+        let settings = Settings::new(2);
         for length in 0..2 * SHORT {
             let name: String = ('a'..='z').cycle().take(length).collect();
-            let topic = Topic::make::<u64, Lossy>(&name, 0, builder).unwrap();
+            let topic = Topic::make::<u64, Lossy>(&name, 0, settings.clone()).unwrap();
             assert_eq!(topic.bytes(), name.as_bytes());
             assert_eq!(topic.name(), name);
         }

@@ -1,5 +1,6 @@
 //! [`TopicBuilder`]: a topic with settings of its own.
 
+use alloc::borrow::Cow;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -7,9 +8,10 @@ use super::Lossless;
 use super::error::TopicError;
 use super::kind::{Ends, Many, TopicRing};
 use super::publisher::TopicPublisher;
-use super::topics::{Request, Settings, Topics};
-use crate::broadcast::{Builder, Lossy, Subscribable, SubscribableShare, Subscriber};
+use super::topics::{Request, RingSettings, Topics};
+use crate::broadcast::{Lossy, Subscribable, SubscribableShare, Subscriber};
 use crate::message::Message;
+use crate::settings::Settings;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
@@ -47,14 +49,14 @@ pub struct TopicBuilder<'b, T, K: TopicRing = Lossy> {
 }
 
 impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
-    pub(super) fn new(topics: &'b Topics, name: &'b str, builder: &'b Builder) -> Self {
-        let request = Request { name, builder: Settings::OfTheBus(builder), capacity: None };
+    pub(super) fn new(topics: &'b Topics, name: &'b str, settings: &'b Settings) -> Self {
+        let request = Request { name, settings: RingSettings::OfTheBus(settings), capacity: None };
         Self { topics, request, types: PhantomData }
     }
 
     /// With other settings than the bus has.
-    fn with(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
-        self.request.builder = Settings::Own(change(self.request.builder.get()));
+    fn with(mut self, change: impl FnOnce(Settings) -> Settings) -> Self {
+        self.request.settings = RingSettings::Own(change(self.request.settings.get()));
         self
     }
 
@@ -86,17 +88,17 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     /// How many messages the ring holds: from 2 up, and never rounded.
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.request.capacity = Some(capacity);
-        self.with(|builder| builder.with_capacity(capacity))
+        self.with(|settings| settings.with_capacity(capacity))
     }
 
-    /// As [`Builder::headroom`], for a lossless topic.
+    /// As [`Settings::headroom`], for a lossless topic.
     pub fn headroom(self, slots: usize) -> Self {
-        self.with(|builder| builder.headroom(slots))
+        self.with(|settings| settings.headroom(slots))
     }
 
     /// How the ring's handles wait where a verb does not say.
     pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
-        self.with(|builder| builder.wait_strategy(strategy))
+        self.with(|settings| settings.wait_strategy(strategy))
     }
 
     /// What the memory of the ring's slots is to be like: see [`memory`](crate::memory). If a required option
@@ -104,10 +106,10 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn memory(self, memory: crate::memory::Memory) -> Self {
-        self.with(|builder| builder.memory(memory))
+        self.with(|settings| settings.memory(memory))
     }
 
-    /// Counts what happens rarely in a new topic's ring: see [`Builder::statistics`].
+    /// Counts what happens rarely in a new topic's ring: see [`Settings::statistics`].
     ///
     /// ```
     /// let bus = annulus::bus::Bus::<u64>::new(64);
@@ -121,21 +123,21 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
         if seeded!("topic_statistics_unheard") {
             return self;
         }
-        self.with(|builder| builder.statistics(on))
+        self.with(|settings| settings.statistics(on))
     }
 
-    /// Gives the ring of a new topic another name than the topic's: see [`Builder::named`].
+    /// Gives the ring of a new topic another name than the topic's: see [`Settings::name`].
     ///
     /// ```
     /// let bus = annulus::bus::Bus::<u64>::new(64);
     /// let quotes = bus.topic("quotes").subscribe()?;
-    /// let orders = bus.topic("orders").named("orders of today").subscribe()?;
+    /// let orders = bus.topic("orders").name("orders of today").subscribe()?;
     /// assert_eq!(quotes.stats().name.as_deref(), Some("quotes"));
     /// assert_eq!(orders.stats().name.as_deref(), Some("orders of today"));
     /// # Ok::<(), annulus::bus::TopicError>(())
     /// ```
-    pub fn named(self, name: &'static str) -> Self {
-        self.with(|builder| builder.named(name))
+    pub fn name(self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.with(|settings| settings.name(name))
     }
 
     /// A publisher of the topic.
@@ -190,7 +192,7 @@ impl<T, K: TopicRing> fmt::Debug for TopicBuilder<'_, T, K> {
         f.debug_struct("TopicBuilder")
             .field("topic", &self.request.name)
             .field("kind", &K::KIND)
-            .field("builder", &self.request.builder.get())
+            .field("settings", &self.request.settings.get())
             .finish_non_exhaustive()
     }
 }

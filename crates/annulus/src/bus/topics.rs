@@ -16,8 +16,8 @@ use super::kind::{Ends, TopicRing};
 use super::topic::{Kept, Topic, TopicInfo};
 use super::trie::{Trie, hash};
 use super::versions::{Borrowed, Versions};
-use crate::broadcast::Builder;
 use crate::message::Message;
+use crate::settings::Settings;
 use crate::sync::seeded;
 
 /// All topics.
@@ -41,16 +41,16 @@ type Watchers = Arc<Vec<Arc<dyn Watcher>>>;
 pub(super) struct Request<'n> {
     pub(super) name: &'n str,
     /// What a new topic's ring is made by.
-    pub(super) builder: Settings<'n>,
+    pub(super) settings: RingSettings<'n>,
     /// The capacity that the topic must have.
     pub(super) capacity: Option<usize>,
 }
 
 /// What a ring is made by.
-// Decision 0075: a builder is large, and a look-up that finds its topic needs none.
-pub(super) enum Settings<'n> {
-    OfTheBus(&'n Builder),
-    Own(Builder),
+// Decision 0075: settings are large, and a look-up that finds its topic needs none.
+pub(super) enum RingSettings<'n> {
+    OfTheBus(&'n Settings),
+    Own(Settings),
 }
 
 impl Topics {
@@ -247,7 +247,7 @@ impl Map {
 impl Request<'_> {
     #[cold]
     fn make<T: Message, K: TopicRing>(&self, hash: u64) -> Result<Arc<Topic>, TopicError> {
-        Topic::make::<T, K>(self.name, hash, self.builder.get())
+        Topic::make::<T, K>(self.name, hash, self.settings.get())
             .map_err(|error| TopicError::Ring { topic: self.topic(), error })
     }
 
@@ -261,11 +261,11 @@ impl Request<'_> {
     }
 }
 
-impl Settings<'_> {
-    pub(super) fn get(&self) -> Builder {
+impl RingSettings<'_> {
+    pub(super) fn get(&self) -> Settings {
         match self {
-            Self::OfTheBus(builder) => **builder,
-            Self::Own(builder) => *builder,
+            Self::OfTheBus(settings) => (*settings).clone(),
+            Self::Own(settings) => settings.clone(),
         }
     }
 }

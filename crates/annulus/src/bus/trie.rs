@@ -196,7 +196,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::broadcast::{Builder, Lossy};
+    use crate::broadcast::Lossy;
+    use crate::settings::Settings;
 
     /// Miri is slow at strings.
     const NAMES: u8 = if cfg!(miri) { 12 } else { 40 };
@@ -229,7 +230,7 @@ mod tests {
                 let (before, was) = (trie.clone(), model.clone());
                 let (text, hash) = (name.to_string(), poor(name));
                 if adds {
-                    let topic = Topic::make::<u64, Lossy>(&text, hash, Builder::new(2)).unwrap();
+                    let topic = Topic::make::<u64, Lossy>(&text, hash, Settings::new(2)).unwrap();
                     model.insert(text, Arc::as_ptr(&topic));
                     trie = trie.with(topic);
                 } else {

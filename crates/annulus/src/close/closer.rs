@@ -54,8 +54,8 @@ pub(crate) trait NotifyOnClose: Send + Sync {
 ///
 /// On a broadcast ring with one publisher, a close from outside makes each core that runs a thread of this
 /// process execute a barrier. This costs a system call. If nothing has registered the process for that yet
-/// (`prepare` does), or if a sandbox refuses it, the close waits for a millisecond instead. It does not wait
-/// for the publisher. If that thread was stopped in the middle of a
+/// (`prepare_process` does), or if a sandbox refuses it, the close waits for a millisecond instead. It does
+/// not wait for the publisher. If that thread was stopped in the middle of a
 /// message, the message counts, and subscribers wait for it until the thread goes on. On a ring with many
 /// publishers the same holds for messages that are being written.
 ///

@@ -1,7 +1,6 @@
 //! Errors: small, comparable, and each says what to do about it.
 
 mod refused;
-mod too_long;
 
 use core::convert::Infallible;
 use core::error::Error;
@@ -11,9 +10,9 @@ use crate::memory::{MemoryError, NoBlock};
 use crate::message::schema::BadValue;
 use crate::sync::seeded;
 
+pub use crate::base::too_long::TooLong;
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{SendError, SendTimeoutError, TrySendError};
-pub use too_long::TooLong;
 
 /// Why [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag) or
 /// [`recv_or_lag_until`](crate::broadcast::Subscriber::recv_or_lag_until) returned no message.
@@ -111,8 +110,8 @@ impl RecvError {
     }
 
     /// Whether the other side is a process that died before it closed the ring. Where the other side is
-    /// several processes: whether none of them is left, and one at least has died, and nobody closed the ring.
-    /// Within one process it is `false`.
+    /// several processes: whether none of them is left, and one at least has died, and nobody closed the
+    /// ring. Within one process it is `false`.
     ///
     /// Verbs that wait without a limit say it. In the errors of the others, `Closed` is all there is: the
     /// [state](crate::shm#when-the-other-process-is-gone) of the other process tells there.
@@ -272,9 +271,10 @@ pub enum CapacityError {
         /// The capacity.
         capacity: usize,
     },
-    /// A headroom was requested of a lossy ring, which has no use for it: its publisher waits for nobody.
+    /// A headroom was requested of a ring that has no use for it. Only lossless broadcast rings have one:
+    /// publishers of lossy ones wait for nobody, and a queue has one reader for each message.
     #[doc(alias = "Watermark")]
-    LossyHeadroom {
+    NoHeadroom {
         /// The value that was requested.
         headroom: usize,
     },
@@ -316,10 +316,10 @@ impl fmt::Display for CapacityError {
                     }
                 )
             }
-            Self::LossyHeadroom { headroom } => {
+            Self::NoHeadroom { headroom } => {
                 write!(
                     f,
-                    "a lossy ring has no use for a headroom of {headroom}: its publisher waits for nobody; a lossless one has"
+                    "this ring has no use for a headroom of {headroom}: only lossless broadcast rings have"
                 )
             }
             Self::Memory(error) => error.fmt(f),

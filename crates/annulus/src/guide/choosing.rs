@@ -125,12 +125,12 @@
 //! - A ring that fits into a cache is faster than one that does not.
 //!
 //! A slot of a copied message takes the message and 8 bytes, rounded up; see
-//! [`lossy`](fn@crate::broadcast::lossy). [`broadcast::Builder`](crate::broadcast::Builder) and
-//! [`queue::Builder`](crate::queue::Builder) return an error; the short constructors panic instead:
+//! [`lossy`](fn@crate::broadcast::lossy). Functions that take
+//! [`Settings`](crate::Settings) return an error; the short constructors panic instead:
 //!
 //! ```
-//! use annulus::{CapacityError, broadcast};
+//! use annulus::{CapacityError, Settings, broadcast};
 //!
-//! let error = broadcast::Builder::new(1).lossy::<u64>().unwrap_err();
+//! let error = broadcast::lossy_with::<u64>(Settings::new(1)).unwrap_err();
 //! assert_eq!(error, CapacityError::TooSmall { capacity: 1, minimum: 2 });
 //! ```

@@ -83,15 +83,15 @@
 //!
 //! # In a running program
 //!
-//! Every handle says with `stats` what its ring does ([`Stats`](crate::Stats)), and an
-//! [`Observer`](crate::Observer) says so to a thread without a handle. Rings with a name (`named` of each
-//! builder) are in a list, which `Observers` shows to any thread:
+//! Every handle says with `stats` what its ring does ([`Stats`](crate::stats::Stats)), and an
+//! [`Observer`](crate::Observer) says so to a thread without a handle. Rings with a name (`name` of the
+//! settings) are in a list, which `Observer::list` shows to any thread:
 //!
 //! ```
-//! use annulus::{Observers, broadcast};
+//! use annulus::{Observer, Settings, broadcast};
 //!
-//! let (mut prices, _source) = broadcast::Builder::new(64).named("prices").lossless::<u64>()?;
-//! let rings = || Observers::list().iter().filter_map(|ring| ring.stats()).collect::<Vec<_>>();
+//! let (mut prices, _source) = broadcast::lossless_with::<u64>(Settings::new(64).name("prices"))?;
+//! let rings = || Observer::list().iter().filter_map(|ring| ring.stats()).collect::<Vec<_>>();
 //! let earlier = rings();
 //! prices.publish(1).unwrap();
 //! for (now, before) in rings().iter().zip(&earlier) {
@@ -101,12 +101,12 @@
 //! # Ok::<(), annulus::CapacityError>(())
 //! ```
 //!
-//! A queue with one consumer can also measure how long messages lie in it. `Builder::statistics(true)`
+//! A queue with one consumer can also measure how long messages lie in it. `Settings::statistics(true)`
 //! takes the time of about one message in 256, and
-//! [`snapshot`](crate::queue::Consumer::snapshot) reports it together with the counts of each producer:
+//! [`stats`](crate::queue::Consumer::stats) reports it together with the counts of each producer:
 //!
 //! ```
-//! let (mut producer, mut consumer) = annulus::mpsc::Builder::new(256).statistics(true).build::<u64>()?;
+//! let (mut producer, mut consumer) = annulus::mpsc::with::<u64>(annulus::Settings::new(256).statistics(true))?;
 //! for number in 0..1_000 {
 //!     producer.send(number).unwrap();
 //!     consumer.recv().unwrap();

@@ -102,10 +102,10 @@
 //!
 //! ```
 //! use annulus::memory::{HugePages, Memory};
-//! use annulus::spsc;
+//! use annulus::{Settings, spsc};
 //!
 //! let memory = Memory::require().and(Memory::prefer().huge_pages(HugePages::Any).prefault().lock());
-//! let (mut producer, mut consumer) = spsc::Builder::new(1 << 16).memory(memory).build()?;
+//! let (mut producer, mut consumer) = spsc::with(Settings::new(1 << 16).memory(memory))?;
 //! for refusal in consumer.placement().refusals() {
 //!     eprintln!("{refusal}"); // says what to change
 //! }

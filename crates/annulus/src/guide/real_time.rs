@@ -130,7 +130,7 @@
 //!
 //! # Before the thread starts
 //!
-//! - `prepare` registers the process for the barriers of the other threads' sleeps.
+//! - `prepare_process` registers the process for the barriers of the other threads' sleeps.
 //!   Without it the first sleeper of the process does so, on a thread of the library. It is not for the
 //!   real-time thread itself, whose verbs above ask for none; it keeps the others' first sleeps, and closes,
 //!   from taking milliseconds. Call it first in `main`.
@@ -143,11 +143,11 @@
 //!
 //! ```
 //! # #[cfg(not(miri))] {
-//! use annulus::{memory::Memory, spsc};
+//! use annulus::{Settings, memory::Memory, spsc};
 //!
-//! annulus::prepare();
+//! annulus::wait::prepare_process();
 //! let memory = Memory::prefer().prefault().lock();
-//! let (_producer, consumer) = spsc::Builder::new(256).memory(memory).build::<f32>()?;
+//! let (_producer, consumer) = spsc::with::<f32>(Settings::new(256).memory(memory))?;
 //! println!("{}", consumer.placement()); // what the kernel says of it
 //! # }
 //! # Ok::<(), annulus::CapacityError>(())

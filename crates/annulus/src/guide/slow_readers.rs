@@ -14,9 +14,9 @@
 //! A subscriber that falls behind loses the oldest messages. There is one rule for all verbs:
 //!
 //! - A plain verb, such as [`recv`](crate::broadcast::Subscriber::recv) or
-//!   [`try_recv`](crate::broadcast::Subscriber::try_recv), counts the loss and goes on with the oldest message
-//!   that is left. So a loop over `recv` ends only when the ring is closed, and a loop over `try_recv` when
-//!   nothing is there.
+//!   [`try_recv`](crate::broadcast::Subscriber::try_recv), counts the loss and goes on with the oldest
+//!   message that is left. So a loop over `recv` ends only when the ring is closed, and a loop over
+//!   `try_recv` when nothing is there.
 //! - A verb with `or_lag`, such as [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) or
 //!   [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag), reports the loss, once:
 //!   `Lagged { skipped }`.
@@ -33,8 +33,8 @@
 //! assert_eq!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
 //! assert_eq!(subscriber.try_recv(), Ok(3)); // the oldest message that is left
 //! publisher.publish_batch(&[7, 8, 9]);
-//! assert_eq!(subscriber.try_recv(), Ok(6)); // 4 and 5 are lost
-//! assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (2, 4));
+//! assert_eq!(subscriber.try_recv(), Ok(7)); // 4 and 5 are lost, and 6 would be overwritten next
+//! assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (2, 5));
 //! ```
 //!
 //! If only the newest value matters, do not read the messages before it.

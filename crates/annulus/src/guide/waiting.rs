@@ -15,8 +15,8 @@
 //!
 //! # Which verb has which form
 //!
-//! A verb that waits has its own name. The same with `try_` never waits, with `_timeout` and `_until` it has a
-//! limit, and with `_async` a task waits:
+//! A verb that waits has its own name. The same with `try_` never waits, with `_timeout` and `_until` it has
+//! a limit, and with `_async` a task waits:
 //!
 //! | handles | verb | without waiting | `_timeout`, `_until` | `_async` |
 //! | --- | --- | --- | --- | --- |
@@ -55,8 +55,8 @@
 //! | each [`Transmit`](crate::Transmit) | `send` | `try_` | yes | yes |
 //!
 //! Arguments come in one order: data, limit, closure. Each receiving handle is also an iterator that waits
-//! (`for message in &mut receiver`) and a stream (`stream`, `into_stream`, feature `async`), by itself or as a
-//! [`Receive`](crate::Receive).
+//! (`for message in &mut receiver`) and a stream (`stream`, `into_stream`, feature `async`), by itself or as
+//! a [`Receive`](crate::Receive).
 //!
 //! # Verbs that never wait
 //!
@@ -105,18 +105,18 @@
 //! - `BusySpin` and `PauseSpin` never sleep. They react fastest, but keep a whole core busy. Use them only if
 //!   each thread has a core of its own.
 //! - `Monitor` lets the processor wait until the ring's own word changes, where the processor has an
-//!   instruction for that ([`ProcessorWait`](crate::ProcessorWait)). It keeps the core, too, but uses less
-//!   power, and leaves more of the core to the other hardware thread. Without the instruction it does what
-//!   `PauseSpin` does. Virtual machines often hide it.
+//!   instruction for that ([`ProcessorWait`](crate::wait::ProcessorWait)). It keeps the core, too, but uses
+//!   less power, and leaves more of the core to the other hardware thread. Without the instruction it does
+//!   what `PauseSpin` does. Virtual machines often hide it.
 //! - `BackoffSpin` and `Adaptive` spin, and after a while they offer their core to others between polls.
 //!
 //! Choose a strategy for the whole ring, for one receiving handle (`set_wait_strategy`), or for one call:
 //!
 //! ```
-//! use annulus::{WaitStrategy, spsc};
+//! use annulus::{Settings, WaitStrategy, spsc};
 //!
-//! let builder = spsc::Builder::new(64).wait_strategy(WaitStrategy::BackoffSpin);
-//! let (mut producer, mut consumer) = builder.build()?;
+//! let builder = Settings::new(64).wait_strategy(WaitStrategy::BackoffSpin);
+//! let (mut producer, mut consumer) = spsc::with(builder)?;
 //! let reader = std::thread::spawn(move || {
 //!     let first = consumer.recv(); // as the ring says
 //!     consumer.set_wait_strategy(WaitStrategy::PauseSpin); // for what follows
@@ -150,11 +150,11 @@
 //! takes no time as long as there is one thread. If there are more, it would take milliseconds, so another
 //! thread does it during the first sleeps. Until then, a sleeping thread wakes up now and then, a few times
 //! in all, and a thread of the library does so for tasks, selects and descriptors. Nobody waits for the
-//! registration. `annulus::prepare` does it in advance. Call it at the start of `main` if the first ring is
-//! made later:
+//! registration. `annulus::wait::prepare_process` does it in advance. Call it at the start of `main` if the
+//! first ring is made later:
 //!
 //! ```
-//! annulus::prepare();
+//! annulus::wait::prepare_process();
 //! ```
 //!
 //! # Tasks
@@ -188,9 +188,9 @@
 //! - *A batch is the exception*: a future of `send_batch_async` that is dropped may have sent the first
 //!   values, and nobody learns how many.
 //! - *No pin*: the futures of queues that lend nothing (`recv_async`, `recv_batch_async`, `send_async`,
-//!   `send_batch_async`) are `Send` and [`Unpin`], and so are all streams. Those that lend what lies in a ring
-//!   (`wait_readable_async`, `reserve_async`, `read_async`), and `write_async`, are `Send`, but have to be
-//!   pinned, for example by [`pin!`](core::pin::pin).
+//!   `send_batch_async`) are `Send` and [`Unpin`], and so are all streams. Those that lend what lies in a
+//!   ring (`wait_readable_async`, `reserve_async`, `read_async`), and `write_async`, are `Send`, but have to
+//!   be pinned, for example by [`pin!`](core::pin::pin).
 //! - *A future or a stream that is set aside* after it was polled, neither polled again nor dropped, keeps
 //!   its place, and a wake-up that came to it. In a queue with several consumers a message wakes one of them.
 //!   If that one is set aside, the message waits until another consumer looks, or until this one is polled,

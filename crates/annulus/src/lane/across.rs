@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 
 use super::{ControlBlock, Number, Peer};
 use crate::base::peer_liveness::Gone;
-use crate::stats::Handles;
+use crate::stats::HandleCount;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, seeded};
 
 /// What lies in the memory, beside the slots: zero at first.
@@ -256,7 +256,7 @@ impl ControlBlock for Across {
 /// The producers of a queue that has several, as one of its processes knows them.
 pub(crate) struct Producers {
     /// How many there are, and how many there have been.
-    pub(crate) count: Box<dyn Fn() -> Handles + Send + Sync>,
+    pub(crate) count: Box<dyn Fn() -> HandleCount + Send + Sync>,
     /// Whether any of them has died.
     pub(crate) have_died: Box<dyn Fn() -> bool + Send + Sync>,
     /// The producer of this process leaves its lane. Whether the queue ends with it. `None` where there is
@@ -345,7 +345,7 @@ impl Peer for OtherProcess {
         leave.is_none_or(|leave| leave())
     }
 
-    fn producers(&self) -> Option<Handles> {
+    fn producers(&self) -> Option<HandleCount> {
         self.producers.as_ref().map(|producers| (producers.count)())
     }
 

@@ -44,7 +44,7 @@ use crate::base::common::written;
 use crate::base::drop_all::drop_all;
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::stats::Handles;
+use crate::stats::HandleCount;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
 /// A lane. The queue that makes it decides which handle writes and which one reads.
@@ -464,7 +464,7 @@ pub(crate) trait Peer: Send + Sync {
     fn ends_with_producer(&self) -> bool;
 
     /// How many producers there are, and how many there have been, where other processes may have some.
-    fn producers(&self) -> Option<Handles>;
+    fn producers(&self) -> Option<HandleCount>;
 
     /// How many lanes producers of other processes have used so far, where it is for them to use one: any
     /// number.
@@ -495,7 +495,7 @@ impl Peer for () {
         true
     }
 
-    fn producers(&self) -> Option<Handles> {
+    fn producers(&self) -> Option<HandleCount> {
         None
     }
 

@@ -29,7 +29,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use super::{Numbers, Producers};
-use crate::stats::Handles;
+use crate::stats::HandleCount;
 use crate::sync::seeded;
 
 /// The places of a queue, as one of its processes has them.
@@ -104,7 +104,7 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
         let [counted, asked, left] = [(); 3].map(|()| Arc::clone(self));
         let count = move || {
             let now = counted.taken(own);
-            Handles::new(now, counted.came().max(now as u64))
+            HandleCount::new(now, counted.came().max(now as u64))
         };
         Producers {
             count: Box::new(count),

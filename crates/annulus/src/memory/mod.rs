@@ -30,10 +30,10 @@
 //!
 //! ```
 //! use annulus::memory::{HugePages, Memory};
-//! use annulus::spsc;
+//! use annulus::{Settings, spsc};
 //!
 //! let memory = Memory::prefer().huge_pages(HugePages::Any).lock();
-//! let (mut producer, mut consumer) = spsc::Builder::new(4096).memory(memory).build::<u64>()?;
+//! let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(4096).memory(memory))?;
 //! println!("{}", producer.placement());
 //! for refusal in producer.placement().refusals() {
 //!     eprintln!("{refusal}"); // for example, the lock limit and how to raise it

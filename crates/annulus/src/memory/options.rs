@@ -9,11 +9,11 @@ use super::refused::MemoryError;
 /// then required, or preferred. [`and`](Self::and) joins two values.
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::{Settings, broadcast};
 /// use annulus::memory::{HugePages, Memory};
 ///
 /// let memory = Memory::require().prefault().and(Memory::prefer().huge_pages(HugePages::Any));
-/// let (publisher, _subscribable) = Builder::new(1024).memory(memory).lossy::<u64>()?;
+/// let (publisher, _subscribable) = broadcast::lossy_with::<u64>(Settings::new(1024).memory(memory))?;
 /// assert!(cfg!(not(target_os = "linux")) || publisher.placement().prefault().is_granted());
 /// # Ok::<(), annulus::CapacityError>(())
 /// ```

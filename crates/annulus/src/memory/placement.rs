@@ -60,13 +60,13 @@ impl fmt::Display for Grant {
 ///
 /// ```
 /// use annulus::memory::{Grant, Memory};
-/// use annulus::spsc;
+/// use annulus::{Settings, spsc};
 ///
 /// let (plain, _) = spsc::channel::<u64>(64);
 /// assert_eq!((plain.placement().mapped_bytes(), plain.placement().lock()), (0, Grant::NotRequested));
 ///
 /// let memory = Memory::prefer().prefault();
-/// let (producer, _) = spsc::Builder::new(1024).memory(memory).build::<u64>()?;
+/// let (producer, _) = spsc::with::<u64>(Settings::new(1024).memory(memory))?;
 /// let placement = producer.placement();
 /// assert_eq!(placement.prefault().is_granted(), placement.refusals().count() == 0);
 /// # Ok::<(), annulus::CapacityError>(())

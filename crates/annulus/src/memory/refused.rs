@@ -104,11 +104,11 @@ pub enum Reason {
 ///
 /// ```
 /// use annulus::memory::{HugePages, Memory, MemoryOption};
-/// use annulus::{CapacityError, spsc};
+/// use annulus::{CapacityError, Settings, spsc};
 ///
 /// // No system has pages of 3 bytes.
 /// let memory = Memory::require().huge_pages(HugePages::Size(3));
-/// let error = spsc::Builder::new(64).memory(memory).build::<u64>().unwrap_err();
+/// let error = spsc::with::<u64>(Settings::new(64).memory(memory)).unwrap_err();
 /// assert!(matches!(error, CapacityError::Memory(error) if error.option() == MemoryOption::HugePages));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,10 @@
 //! Types that lie in the ring as they are.
 //!
 //! They are [`Plain`]. [`Message`](super::Message) and [`Encoded`](super::encoded::Encoded) ask for them by a
-//! trait of our own, because the compiler names the condition at which a type fails, which nobody should have to look up in
-//! another library. It would follow a single implementation to the conditions of that one; where there are
-//! two that might apply, it stops at the trait. So there is a second implementation, which never applies.
+//! trait of our own, because the compiler names the condition at which a type fails, which nobody should have
+//! to look up in another library. It would follow a single implementation to the conditions of that one;
+//! where there are two that might apply, it stops at the trait. So there is a second implementation, which
+//! never applies.
 
 use super::plain::{Filled, Plain, unnamed};
 use super::schema::{Kind, Schema};

@@ -5,7 +5,7 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 use core::str::FromStr;
 
-use crate::error::TooLong;
+use crate::base::too_long::TooLong;
 use crate::sync::seeded;
 
 /// Text of up to `N` bytes of UTF-8, stored in place. It is [`Copy`] and has no padding, so it is a
@@ -183,7 +183,7 @@ mod tests {
     fn a_longer_one_is_refused_or_cut_between_characters() {
         let error = Text::<5>::try_from("123456").unwrap_err();
         assert_eq!(error, TooLong::new(6, 5));
-        assert_eq!(error.to_string(), "a text of 6 bytes does not fit into Text<5>");
+        assert_eq!(error.to_string(), "6 bytes are too many: there may be 5 at most");
         assert_eq!(Text::<5>::truncated("123456"), "12345");
         assert_eq!(Text::<3>::truncated("naïve").as_bytes(), b"na");
         assert_eq!(Text::<2>::truncated("€").as_bytes(), b"");

@@ -14,6 +14,4 @@ mod listing;
 pub(crate) use listing::Listing;
 pub(crate) use observe::Observe;
 pub use observer::Observer;
-#[cfg(all(feature = "std", not(annulus_loom)))]
-pub use observer::Observers;
 pub(crate) use observer::observable;

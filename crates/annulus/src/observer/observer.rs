@@ -1,5 +1,5 @@
-//! [`Observer`]: takes snapshots of a ring from anywhere. `Observers`: all rings of this process that have a
-//! name, for a program that has no handle of them.
+//! [`Observer`]: takes snapshots of a ring from anywhere. [`Observer::list`]: those of all rings of this
+//! process that have a name, for a program that has no handle of them.
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
@@ -22,8 +22,8 @@ use crate::stats::Stats;
 /// [`stats`](Self::stats) returns `None`. Dropping an observer does nothing.
 ///
 /// While an observer takes a snapshot, it keeps the ring's memory. If the last handle goes in that time, the
-/// values in the ring are dropped on the thread of the observer. (One that comes from a list of
-/// `Observers` keeps nothing: the last handle waits for its snapshot.)
+/// values in the ring are dropped on the thread of the observer. (One that comes from
+/// `Observer::list` keeps nothing: the last handle waits for its snapshot.)
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ use crate::stats::Stats;
 /// assert_eq!(observer.stats(), None);
 /// ```
 ///
-/// `Observers` lists the observers of all rings that have a name.
+/// `Observer::list` has the observers of all rings that have a name.
 #[derive(Clone)]
 pub struct Observer {
     ring: RingLink,
@@ -119,68 +119,61 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// All rings of this process that have a name: a list for a thread that shows them, and has none of their
-/// handles.
-///
-/// A ring is in it as soon as its builder returns, if the builder gave it a name (`named`). The rings of a
-/// [bus](crate::bus) have the names of its topics. A ring leaves the list as its last handle goes. Several
-/// rings may have the same name.
-///
-/// The list keeps no ring open, and no message alive. Only one moment waits for it: if somebody takes a
-/// snapshot of a ring by it, and the ring's last handle is dropped meanwhile, that drop waits until the
-/// snapshot is there. Sends and receives, clones and other drops never wait for it.
-///
-/// Rings between processes have names in a directory, too, and other processes find them there (module
-/// `shm`).
-///
-/// # Examples
-///
-/// ```
-/// use annulus::{Observers, mpsc};
-///
-/// let (mut producer, consumer) = mpsc::Builder::new(64).named("orders").build::<u64>()?;
-/// producer.send(1).unwrap();
-///
-/// // On any thread:
-/// for observer in Observers::list() {
-///     if let Some(stats) = observer.stats() {
-///         println!("{stats}");
-///     }
-/// }
-/// let orders = Observers::named("orders").pop().unwrap();
-/// assert_eq!(orders.stats().unwrap().published, 1);
-///
-/// drop((producer, consumer));
-/// assert!(orders.is_gone() && Observers::named("orders").is_empty());
-/// # Ok::<(), annulus::CapacityError>(())
-/// ```
+/// The list of the rings of this process that have a name, for a thread that has none of their handles.
+#[cfg(all(feature = "std", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-#[cfg(all(feature = "std", not(annulus_loom)))]
-#[derive(Clone, Copy, Debug)]
-pub enum Observers {}
-
-#[cfg(all(feature = "std", not(annulus_loom)))]
-impl Observers {
+impl Observer {
     /// An observer of each ring that has a name, in the order in which the rings were made. O(rings).
+    ///
+    /// A ring is in the list as soon as it is made, if its [settings](crate::Settings::name) gave it a name.
+    /// The rings of a [bus](crate::bus) have the names of its topics. A ring leaves the list as its last
+    /// handle goes. Several rings may have the same name.
+    ///
+    /// The list keeps no ring open, and no message alive. Only one moment waits for it: if somebody takes a
+    /// snapshot of a ring by it, and the ring's last handle is dropped meanwhile, that drop waits until the
+    /// snapshot is there. Sends and receives, clones and other drops never wait for it.
+    ///
+    /// Rings between processes have names in a directory, too, and other processes find them there (module
+    /// `shm`).
+    ///
+    /// ```
+    /// use annulus::{Observer, Settings, mpsc};
+    ///
+    /// let (mut producer, consumer) = mpsc::with::<u64>(Settings::new(64).name("orders"))?;
+    /// producer.send(1).unwrap();
+    ///
+    /// // On any thread:
+    /// for observer in Observer::list() {
+    ///     if let Some(stats) = observer.stats() {
+    ///         println!("{stats}");
+    ///     }
+    /// }
+    /// let orders = Observer::named("orders").pop().unwrap();
+    /// assert_eq!(orders.stats().unwrap().published, 1);
+    ///
+    /// drop((producer, consumer));
+    /// assert!(orders.is_gone() && Observer::named("orders").is_empty());
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
     #[must_use]
-    pub fn list() -> Vec<Observer> {
-        listing::entries(|_| true).into_iter().map(Observer::of_entry).collect()
+    pub fn list() -> Vec<Self> {
+        listing::entries(|_| true).into_iter().map(Self::of_entry).collect()
     }
 
     /// The observers of [`list`](Self::list) that have this name. O(rings).
     ///
     /// ```
-    /// use annulus::{Observers, broadcast};
+    /// use annulus::{Observer, Settings, broadcast};
     ///
-    /// let (mut publisher, _subscribable) = broadcast::Builder::new(8).named("prices").lossy()?;
+    /// let (mut publisher, _subscribable) = broadcast::lossy_with(Settings::new(8).name("prices"))?;
     /// publisher.publish(7);
-    /// let prices: u64 = Observers::named("prices").iter().filter_map(|ring| Some(ring.stats()?.published)).sum();
+    /// let prices: u64 = Observer::named("prices").iter().filter_map(|ring| Some(ring.stats()?.published)).sum();
     /// assert_eq!(prices, 1);
     /// # Ok::<(), annulus::CapacityError>(())
     /// ```
     #[must_use]
-    pub fn named(name: &str) -> Vec<Observer> {
-        listing::entries(|of| of == name).into_iter().map(Observer::of_entry).collect()
+    pub fn named(name: &str) -> Vec<Self> {
+        listing::entries(|of| of == name).into_iter().map(Self::of_entry).collect()
     }
 }
 
@@ -188,11 +181,11 @@ impl Observers {
 /// two expressions.
 macro_rules! observable {
     ($(#[$more:meta])* $(where $T:ident: 'static,)? |$handle:ident| stats: $stats:expr, observer: $observer:expr $(,)?) => {
-        /// The numbers of the ring now: see [`Stats`](crate::Stats), which also says what a snapshot costs.
-        /// Never waits.
+        /// The numbers of the ring now: see [`Stats`](crate::stats::Stats), which also says what a snapshot
+        /// costs. Never waits.
         $(#[$more])*
         #[must_use]
-        pub fn stats(&self) -> crate::Stats {
+        pub fn stats(&self) -> crate::stats::Stats {
             let $handle = self;
             $stats
         }

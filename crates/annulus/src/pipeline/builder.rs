@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::draft::{Draft, Pending, SharedDraft};
 use super::graph::Node;
+use super::handle::Pipeline;
 use super::input::{Early, Input};
 use super::kind::PartSettings;
-use super::pipeline::Pipeline;
 use super::port::BoxOutlet;
 use super::port::Existing;
 use super::stages::Stages;

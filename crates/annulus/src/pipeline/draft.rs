@@ -4,8 +4,9 @@
 //! recipe for the stage's thread. So a builder that is dropped frees memory, and nothing else. A mistake is
 //! noted, and the draft continues with a ring of another size: the build says what was wrong first.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
@@ -24,6 +25,7 @@ use crate::broadcast;
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::queue::{Consumer, ordered};
+use crate::settings::Settings;
 
 /// A recipe for a thread of a stage.
 pub(super) struct Job {
@@ -99,10 +101,10 @@ impl Draft {
     }
 
     /// Gives a stage a name of its user's choice.
-    pub(super) fn name(&mut self, stage: Option<usize>, name: &str) {
+    pub(super) fn name(&mut self, stage: Option<usize>, name: Cow<'static, str>) {
         match self.stage(stage) {
-            Some(stage) => stage.name = name.to_string(),
-            None => self.note_no_stage(alloc::format!("named({name:?})")),
+            Some(stage) => stage.name = name.into_owned(),
+            None => self.note_no_stage(alloc::format!("name({name:?})")),
         }
     }
 
@@ -349,7 +351,7 @@ impl Draft {
         settings: PartSettings,
     ) -> Vec<BoxInlet<T>> {
         let (sender, receiver) = self.ring_or_note(settings.capacity, |capacity| {
-            ordered::Builder::new(capacity).wait_strategy(settings.strategy).build::<T>()
+            ordered::with::<T>(Settings::new(capacity).wait_strategy(settings.strategy))
         });
         let from: Vec<_> =
             writers.iter().map(|writer| (writer.from, Arc::new(SentCount::default()))).collect();
@@ -378,7 +380,7 @@ impl Draft {
         let (sent, ends) = (Arc::new(SentCount::default()), Arc::new(Readers::new(&self.shared)));
         let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
         let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
-            let ring = broadcast::Builder::new(capacity).wait_strategy(settings.strategy);
+            let ring = Settings::new(capacity).wait_strategy(settings.strategy);
             // All subscribers are there before the first message.
             macro_rules! ends {
                 ($ends:expr) => {{
@@ -393,7 +395,11 @@ impl Draft {
                     Ok((outlet as BoxOutlet<T>, received.iter().map(inlet).collect::<Vec<_>>(), closer))
                 }};
             }
-            if is_lossy { ends!(ring.lossy::<T>()?) } else { ends!(ring.lossless::<T>()?) }
+            if is_lossy {
+                ends!(broadcast::lossy_with::<T>(ring)?)
+            } else {
+                ends!(broadcast::lossless_with::<T>(ring)?)
+            }
         });
         let kind = if is_lossy { RingKind::Lossy } else { RingKind::Lossless };
         let edges = self.add_edges(&[(writer.from, sent)], &received, kind, settings.capacity, &closer);

@@ -62,9 +62,9 @@ pub enum BuildError {
         /// The cores.
         cores: Vec<usize>,
     },
-    /// `named`, `core` or `cores` does not follow a stage.
+    /// `name`, `core` or `cores` does not follow a stage.
     NoStage {
-        /// The call, for example `named("parse")`.
+        /// The call, for example `name("parse")`.
         setting: String,
     },
 }

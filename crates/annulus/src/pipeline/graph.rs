@@ -16,7 +16,7 @@ use crate::wait::WaitStrategy;
 /// use annulus::pipeline::Pipeline;
 ///
 /// let (input, stages) = Pipeline::builder().capacity(64).input::<u64>();
-/// let (outputs, pipeline) = stages.then(|x| x * 2).named("double").build();
+/// let (outputs, pipeline) = stages.then(|x| x * 2).name("double").build();
 /// assert_eq!(
 ///     pipeline.describe().to_string(),
 ///     "input -> double: spsc, 64 slots\n\

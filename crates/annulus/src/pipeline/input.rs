@@ -385,7 +385,7 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// let (mut output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
+    /// let (mut output, pipeline) = stages.then(|x| 10 / x).name("divide").build();
     /// assert!(input.close_reason().is_none());
     /// input.send(0).unwrap();
     /// while input.send(1).is_ok() {}

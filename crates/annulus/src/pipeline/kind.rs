@@ -27,7 +27,9 @@ pub use super::fork::{BranchOf, Copyable, End};
 use super::graph::RingKind;
 use crate::error::{CapacityError, RegisterError};
 use crate::mpsc::Mpsc;
-use crate::queue::{Builder, Consumer, InPlace, Producer};
+use crate::queue;
+use crate::queue::{Consumer, InPlace, Producer};
+use crate::settings::Settings;
 use crate::spsc::Spsc;
 use crate::wait::WaitStrategy;
 
@@ -89,7 +91,7 @@ impl EndKind for InStep {
     ) -> Result<QueueEnds<T, Spsc>, CapacityError> {
         debug_assert_eq!(writers, 1, "an end of this kind has one writer");
         let (producer, consumer) =
-            Builder::new(settings.capacity).wait_strategy(settings.strategy).build()?;
+            queue::with(Settings::new(settings.capacity).wait_strategy(settings.strategy))?;
         Ok((alloc::vec![producer], consumer))
     }
 }
@@ -119,7 +121,7 @@ impl EndKind for Merged {
         writers: usize,
     ) -> Result<QueueEnds<T, Mpsc>, CapacityError> {
         let (producer, consumer) =
-            Builder::new(settings.capacity).wait_strategy(settings.strategy).build()?;
+            queue::with(Settings::new(settings.capacity).wait_strategy(settings.strategy))?;
         let mut producers = alloc::vec![producer];
         while producers.len() < writers {
             producers.push(producers[0].register().map_err(|error| match error {

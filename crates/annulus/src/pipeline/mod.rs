@@ -19,7 +19,7 @@
 //! | branches | [`fan_out`](Stages::fan_out), [`fork`](Stages::fork), [`branches`](Stages::branches), [`branches_lossy`](Stages::branches_lossy), [`fork_cloned`](Stages::fork_cloned) |
 //! | joins, of any number of branches | [`merge`](Fork::merge), [`zip`](Fork::zip) |
 //! | ends | [`build`](Stages::build) makes each open end a queue, [`sink`](Stages::sink), [`sink_batch`](Stages::sink_batch) |
-//! | for the stage before | [`named`](Stages::named), [`core`](Stages::core), [`cores`](Stages::cores) |
+//! | for the stage before | [`name`](Stages::name), [`core`](Stages::core), [`cores`](Stages::cores) |
 //! | for the rings and stages behind | [`capacity`](Stages::capacity), [`wait_strategy`](Stages::wait_strategy), [`stack_bytes`](Stages::stack_bytes), [`lossy`](Stages::lossy) |
 //!
 //! # Nothing is lost
@@ -70,10 +70,10 @@ mod draft;
 mod error;
 mod fork;
 mod graph;
+mod handle;
 mod input;
 mod join;
 pub mod kind;
-mod pipeline;
 mod port;
 mod readers;
 mod runner;
@@ -85,7 +85,7 @@ pub use builder::Builder;
 pub use error::{BuildError, CloseReason, JoinError, StagePanic};
 pub use fork::Fork;
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
+pub use handle::Pipeline;
 pub use input::Input;
-pub use pipeline::Pipeline;
 pub use stages::{Output, Stages, Sunk};
 pub use stats::{EdgeStats, StageStats, Stats};

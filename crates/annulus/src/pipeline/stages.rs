@@ -1,6 +1,7 @@
 //! [`Stages`]: an end of a pipeline that is being built, and the verbs that add to it. [`Sunk`]: an end that
 //! nothing comes out of.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,9 +11,9 @@ use core::marker::PhantomData;
 use super::draft::{Draft, Job, NOWHERE, Pending, SharedDraft};
 use super::error::BuildError;
 use super::graph::{Node, RingKind};
+use super::handle::Pipeline;
 use super::join::{Collect, Deal};
 use super::kind::{EndKind, Free, InStep, Merged, PartSettings};
-use super::pipeline::Pipeline;
 use super::port::{BoxInlet, BoxOutlet, Outlet};
 use super::runner::{Batch, MapStep, Step, mapping, run};
 use super::timing::Timing;
@@ -406,8 +407,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// Names the stage that was added last, for its thread, the [graph](Pipeline::describe), the statistics
     /// and panics. If no stage was added since the last branch or join, the build fails.
-    pub fn named(self, name: &str) -> Self {
-        self.draft.lock().name(self.last, name);
+    pub fn name(self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.draft.lock().name(self.last, name.into());
         self
     }
 
@@ -453,7 +454,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (input, stages) = Pipeline::builder().input::<u64>();
-    /// let error = stages.then_parallel(2, |x| x).named("work").cores([1, 2, 3]).try_build().unwrap_err();
+    /// let error = stages.then_parallel(2, |x| x).name("work").cores([1, 2, 3]).try_build().unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the stage \"work\" needs a core for each of its 2 threads, or none, and got [1, 2, 3]"
@@ -656,9 +657,9 @@ impl Sunk {
         Self { draft, stage }
     }
 
-    /// Names the sink: see [`Stages::named`](super::Stages::named).
-    pub fn named(self, name: &str) -> Self {
-        self.draft.lock().name(Some(self.stage), name);
+    /// Names the sink: see [`Stages::name`](super::Stages::name).
+    pub fn name(self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.draft.lock().name(Some(self.stage), name.into());
         self
     }
 

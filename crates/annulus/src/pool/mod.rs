@@ -88,7 +88,6 @@
 //! for the one that all cores share. In a smaller pool there is one list.
 
 mod buffer;
-mod builder;
 mod error;
 mod fifo;
 mod handle;
@@ -100,7 +99,6 @@ mod state;
 mod word;
 
 pub use buffer::Buffer;
-pub use builder::Builder;
 pub use error::{HandleError, PoolError};
 pub use handle::Handle;
 pub use pool::BufferPool;

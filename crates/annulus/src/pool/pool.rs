@@ -10,6 +10,8 @@ use super::{Buffer, Handle, HandleError, PoolError};
 use crate::memory::Memory;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
+#[cfg(feature = "std")]
+use crate::sync::seeded;
 
 /// A fixed number of slabs of one size. A clone refers to the same pool; give one to each thread.
 ///
@@ -100,16 +102,40 @@ impl BufferPool {
     /// assert_eq!(error, PoolError::TooMany { count: 20_000_000, largest: 1 << 24 });
     /// ```
     pub fn try_new(slab_bytes: usize, count: usize) -> Result<Self, PoolError> {
-        Ok(Self::of(PoolState::new(slab_bytes, count, Memory::default())?))
+        Self::of(slab_bytes, count, Memory::default())
     }
 
-    pub(super) fn of(shared: PoolState) -> Self {
-        let shared = Box::leak(Box::new(shared));
-        Self { owner: Arc::new(Owner { shared: NonNull::from(shared) }) }
+    /// As [`try_new`](Self::try_new). The memory of the slabs is to be like `memory`: see
+    /// [`memory`](crate::memory). Other pools have theirs from the global allocator.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`try_new`](Self::try_new), and [`PoolError::Memory`] if a required option of the memory
+    /// can't be met.
+    ///
+    /// ```
+    /// use annulus::memory::Memory;
+    /// use annulus::pool::{BufferPool, PoolError};
+    ///
+    /// let pool = BufferPool::with_memory(4096, 256, Memory::prefer().lock())?;
+    /// println!("{}", pool.placement());
+    /// assert_eq!(pool.alloc().unwrap().len(), 4096);
+    /// # Ok::<(), PoolError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn with_memory(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
+        let memory = if seeded!("builder_memory_unheard") { Memory::default() } else { memory };
+        Self::of(slab_bytes, count, memory)
+    }
+
+    fn of(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
+        let shared = Box::leak(Box::new(PoolState::new(slab_bytes, count, memory)?));
+        Ok(Self { owner: Arc::new(Owner { shared: NonNull::from(shared) }) })
     }
 
     /// What the memory of the slabs is like now, and which options of
-    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// [`with_memory`](Self::with_memory) were refused. Asks the kernel: see [`Placement`].
     ///
     /// ```
     /// let pool = annulus::pool::BufferPool::new(100, 4);

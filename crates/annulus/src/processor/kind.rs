@@ -14,7 +14,7 @@ use crate::sync::{AtomicU32, Ordering};
 /// them, because they may not be allowed: see [`Pause`](Self::Pause).
 ///
 /// ```
-/// use annulus::ProcessorWait;
+/// use annulus::wait::ProcessorWait;
 ///
 /// let here = ProcessorWait::of_this_processor();
 /// if here == ProcessorWait::Pause {

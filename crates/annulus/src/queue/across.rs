@@ -16,16 +16,17 @@ use super::checked::{Cell, CheckedRead, CheckedWrite};
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Parts, in_place, sendable};
-use super::lane_node::Plan;
 use super::read::{One, ReadEnd};
 use super::state::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::peer_liveness::Gone;
 use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Producers};
+#[cfg(annulus_loom)]
 use crate::memory::Memory;
 use crate::message::Message;
 use crate::message::schema::BadValue;
+use crate::settings::Settings;
 use crate::wait::{Remote, WaitStrategy};
 
 /// One producer, one consumer, in two processes. `M` is the message.
@@ -62,14 +63,20 @@ pub(crate) trait KindAcross: AnyKind {
     /// # Safety
     ///
     /// As of [`Part::share`]; and no process has another producer of that lane.
-    unsafe fn producer(part: Part<Self::Cell<Self::Message>>, plan: Plan) -> Producer<Self::Message, Self>;
+    unsafe fn producer(
+        part: Part<Self::Cell<Self::Message>>,
+        plan: Settings,
+    ) -> Producer<Self::Message, Self>;
 
     /// The consumer of the queue.
     ///
     /// # Safety
     ///
     /// As of [`Part::share`]; and no process has another one.
-    unsafe fn consumer(part: Part<Self::Cell<Self::Message>>, plan: Plan) -> Consumer<Self::Message, Self>;
+    unsafe fn consumer(
+        part: Part<Self::Cell<Self::Message>>,
+        plan: Settings,
+    ) -> Consumer<Self::Message, Self>;
 }
 
 /// The kinds of queue between processes, by their parts. The end of a consumer is an `$end`, or checks what
@@ -110,18 +117,18 @@ macro_rules! kinds {
                 $slots_of(message_bytes)
             }
 
-            unsafe fn producer(part: Part<Self::Cell<$Message>>, plan: Plan) -> Producer<$Message, Self> {
+            unsafe fn producer(part: Part<Self::Cell<$Message>>, plan: Settings) -> Producer<$Message, Self> {
                 // SAFETY: the caller's promise.
-                let share = unsafe { part.share(plan, <$ControlBlock>::over) };
+                let share = unsafe { part.share(&plan, <$ControlBlock>::over) };
                 let next = share.lane.tail();
                 let end = WriteEnd::at(share, next);
                 end.state().list(1);
                 Producer { end: end.into() }
             }
 
-            unsafe fn consumer(part: Part<Self::Cell<$Message>>, plan: Plan) -> Consumer<$Message, Self> {
+            unsafe fn consumer(part: Part<Self::Cell<$Message>>, plan: Settings) -> Consumer<$Message, Self> {
                 // SAFETY: the caller's promise.
-                let share = unsafe { part.share(plan, <$ControlBlock>::over) };
+                let share = unsafe { part.share(&plan, <$ControlBlock>::over) };
                 let next = share.lane.head();
                 let end = $end::at(share, next);
                 end.state().list(1);
@@ -218,13 +225,13 @@ impl<T: Send> Part<T> {
     /// # Safety
     ///
     /// As of [`LanePart::lane`], for all numbers.
-    unsafe fn share<C>(self, plan: Plan, over: Over<C>) -> LaneShare<OneToOne<T, C>>
+    unsafe fn share<C>(self, plan: &Settings, over: Over<C>) -> LaneShare<OneToOne<T, C>>
     where
         C: ControlBlock<Peer = OtherProcess> + Send + Sync,
     {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
-        let (first, size) = (plan.first, self.size);
+        let (first, size) = (Number::new(plan.first), self.size);
         // SAFETY: the caller's promise.
         let lane = |part: LanePart<T>| unsafe { part.lane(first, size, over) };
         LaneShare::across(
@@ -237,24 +244,17 @@ impl<T: Send> Part<T> {
     }
 }
 
-impl Plan {
+impl Settings {
     /// Of a handle that comes to a queue of another process, with lanes of so many slots, whose first message
     /// was number `first`.
     pub(crate) fn of_guest(capacity: usize, first: u64, strategy: WaitStrategy) -> Self {
-        Self {
-            capacity,
-            first: Number::new(first),
-            memory: Memory::default(),
-            statistics: false,
-            name: None,
-            strategy,
-        }
+        Self::new(capacity).first(first).waiting(strategy)
     }
 }
 
 /// For models, in which two processes are two threads.
 #[cfg(annulus_loom)]
-impl crate::spsc::Builder {
+impl Settings {
     /// A queue, as the processes of its producer and of its consumer have it. `producer_is_gone` says
     /// whether the first of the two is, and `consumer_is_gone` whether the second is. `is_asymmetric`: the
     /// fences of wakers are light, and sleepers make up for it.
@@ -276,14 +276,14 @@ impl crate::spsc::Builder {
             words: [AtomicU32; 2],
         }
 
-        let capacity = self.plan.capacity;
+        let capacity = self.capacity;
         let memory = Arc::new(Together::<Cell<T>> {
             slots: Cells::new(capacity, &Memory::default(), crate::base::allocation::Before::NOTHING)
                 .unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
         });
-        memory.numbers.begin_at(self.plan.first, 0);
+        memory.numbers.begin_at(Number::new(self.first), 0);
         // SAFETY: each keeps the memory, in which the word is.
         let sleepers = [0, 1].map(|index| unsafe {
             Remote::new(NonNull::from(&memory.words[index]), is_asymmetric, Arc::clone(&memory) as _)
@@ -307,14 +307,14 @@ impl crate::spsc::Builder {
         };
         let is_gone = Arc::new(producer_is_gone);
         let again = Arc::clone(&is_gone);
-        let plan = Plan::of_guest(capacity, self.plan.first.get(), self.plan.strategy);
+        let plan = Settings::of_guest(capacity, self.first, self.strategy);
         let next = part([elsewhere(0), here(1)], Gone::new(move || again()));
         // SAFETY: as above. The second consumer is made when the first is gone.
         unsafe {
             let consumer = part([elsewhere(0), here(1)], Gone::new(move || is_gone()));
-            let consumer = Across::<T>::consumer(consumer, plan);
+            let consumer = Across::<T>::consumer(consumer, plan.clone());
             let part = part([here(0), elsewhere(1)], Gone::new(consumer_is_gone));
-            let producer = Across::<T>::producer(part, self.plan);
+            let producer = Across::<T>::producer(part, self);
             (producer, consumer, move || Across::<T>::consumer(next, plan))
         }
     }
@@ -333,13 +333,12 @@ mod places {
     use super::{KindAcross, LanePart, ManyAcross, Part};
     use crate::base::allocation::Before;
     use crate::base::peer_liveness::Gone;
-    use crate::lane::{Cells, Numbers, PlaceTable};
+    use crate::lane::{Cells, Number, Numbers, PlaceTable};
     use crate::memory::Memory;
     use crate::message::Message;
-    use crate::mpsc::Builder;
     use crate::queue::checked::Cell;
-    use crate::queue::lane_node::Plan;
     use crate::queue::{Consumer, Producer};
+    use crate::settings::Settings;
     use crate::sync::{AtomicBool, AtomicU32, Ordering, seeded};
     use crate::wait::Remote;
 
@@ -402,7 +401,7 @@ mod places {
         mapping: Arc<Mapping<T>>,
         /// Where the consumer sleeps, then where the producer of each place does.
         sleepers: Box<[Remote]>,
-        plan: Plan,
+        plan: Settings,
     }
 
     impl<T: Message> Joins<T> {
@@ -416,8 +415,8 @@ mod places {
             }
         }
 
-        fn guest(&self) -> Plan {
-            Plan::of_guest(self.plan.capacity, self.plan.first.get(), self.plan.strategy)
+        fn guest(&self) -> Settings {
+            Settings::of_guest(self.plan.capacity, self.plan.first, self.plan.strategy)
         }
 
         /// A producer, if a place is free.
@@ -464,7 +463,7 @@ mod places {
         }
     }
 
-    impl Builder {
+    impl Settings {
         /// A queue with a place for each of `locks`, as its processes see it. `is_asymmetric`: the fences of
         /// wakers are light, and sleepers make up for it. `ends`: with its last producer.
         #[doc(hidden)]
@@ -475,7 +474,7 @@ mod places {
             locks: &Arc<[AtomicBool]>,
             ends: bool,
         ) -> Joins<T> {
-            let (places, capacity) = (locks.len(), self.plan.capacity);
+            let (places, capacity) = (locks.len(), self.capacity);
             let mapping = Mapping {
                 slots: (0..places)
                     .map(|_| Cells::new(capacity, &Memory::default(), Before::NOTHING).unwrap())
@@ -485,13 +484,13 @@ mod places {
                 locks: Arc::clone(locks),
                 ends,
             };
-            mapping.numbers.iter().for_each(|numbers| numbers.begin_at(self.plan.first, 0));
+            mapping.numbers.iter().for_each(|numbers| numbers.begin_at(Number::new(self.first), 0));
             let mapping = Arc::new(mapping);
             // SAFETY: each keeps the mapping, in which the word is.
             let remote =
                 |word| unsafe { Remote::new(NonNull::from(word), is_asymmetric, Arc::clone(&mapping) as _) };
             let sleepers = mapping.words.iter().map(remote).collect();
-            Joins { mapping: Arc::clone(&mapping), sleepers, plan: self.plan }
+            Joins { mapping: Arc::clone(&mapping), sleepers, plan: self }
         }
     }
 }

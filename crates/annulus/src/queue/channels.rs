@@ -1,8 +1,73 @@
 //! The public modules of the four kinds of queue within one process. Each has the kind, names for its
-//! handles, and `channel`, the short form of its builder. What a kind is made of: `kind.rs`.
+//! handles, `channel`, and `with`, which takes settings. What a kind is made of: `kind.rs`.
 
-/// What the module of each kind has: names for its handles, and the short form of its builder. `holds` says
-/// what a capacity is the capacity of.
+use super::kind::QueueKind;
+use super::{Consumer, Producer};
+use crate::error::CapacityError;
+use crate::lane::Cells;
+use crate::settings::Settings;
+
+/// Makes a queue of kind `K` with these settings. Allocates its slots and touches them.
+///
+/// Usually the kind is named: [`spsc::with`], [`mpsc::with`], [`spmc::with`], [`mpmc::with`]. This function
+/// takes it from the use.
+///
+/// # Errors
+///
+/// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
+/// their memory can't be met, or the settings have a headroom.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::{CapacityError, Settings, mpmc, queue};
+///
+/// struct Work {
+///     to_do: mpmc::Producer<u64>,
+///     workers: mpmc::Consumer<u64>,
+/// }
+///
+/// let (to_do, workers) = queue::with(Settings::new(64))?;
+/// let mut work = Work { to_do, workers };
+/// work.to_do.send(1).unwrap();
+/// assert_eq!(work.workers.recv(), Ok(1));
+///
+/// let error = mpmc::with::<u8>(Settings::new(0)).unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// # Ok::<(), CapacityError>(())
+/// ```
+#[allow(clippy::needless_pass_by_value, reason = "as the makers of all rings")]
+#[allow(clippy::type_complexity, reason = "a producer and a consumer")]
+#[inline(always)]
+pub fn with<T: Send, K: QueueKind>(
+    settings: Settings,
+) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
+    settings.without_headroom()?;
+    Ok(made_of(K::slots(&settings)?, &settings))
+}
+
+#[inline(always)]
+fn made_of<T: Send, K: QueueKind>(
+    slots: Cells<K::Cell<T>>,
+    settings: &Settings,
+) -> (Producer<T, K>, Consumer<T, K>) {
+    let (write, read) = K::ends(slots, settings);
+    (Producer { end: write }, Consumer { end: read, strategy: None })
+}
+
+/// As [`with`], for the short forms that can't fail.
+#[track_caller]
+#[inline(always)]
+fn with_or_panic<T: Send, K: QueueKind>(settings: &Settings) -> (Producer<T, K>, Consumer<T, K>) {
+    // (Slots alone are what may not be there: two ends would be copied out of the result.)
+    match K::slots(settings) {
+        Ok(slots) => made_of(slots, settings),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// What the module of each kind has: names for its handles, and the functions that make it. `holds` says what
+/// a capacity is the capacity of.
 macro_rules! channels {
     ($kind:ident, holds: $holds:literal) => {
         /// A producer of such a queue.
@@ -11,15 +76,11 @@ macro_rules! channels {
         /// A consumer of such a queue.
         pub type Consumer<T> = crate::queue::Consumer<T, $kind>;
 
-        /// The builder of such a queue.
-        pub type Builder = crate::queue::Builder<$kind>;
-
         #[doc = $holds]
         ///
         /// # Panics
         ///
-        /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error
-        /// instead.
+        /// If `capacity` is 0, or memory has no room for so many slots. [`with`] returns an error instead.
         #[doc(alias = "unbounded")]
         #[doc(alias = "unbounded_channel")]
         #[doc(alias = "sync_channel")]
@@ -30,7 +91,20 @@ macro_rules! channels {
         #[must_use]
         #[track_caller]
         pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-            Builder::new(capacity).build_or_panic()
+            super::with_or_panic(&crate::Settings::new(capacity))
+        }
+
+        /// Makes such a queue with these settings. Allocates its slots and touches them.
+        ///
+        /// # Errors
+        ///
+        /// The errors of [`queue::with`](crate::queue::with).
+        #[doc(alias = "Builder")]
+        #[inline(always)]
+        pub fn with<T: Send>(
+            settings: crate::Settings,
+        ) -> Result<(Producer<T>, Consumer<T>), crate::CapacityError> {
+            super::with(settings)
         }
     };
 }

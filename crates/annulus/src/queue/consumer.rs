@@ -66,9 +66,9 @@ use crate::wait::{Streaming, Waiting};
 /// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
 /// rings. After thousands of looks that found nothing, a consumer leaves out the empty rings, until
 /// their producers send again. (It takes millions of looks if no thread of the process ever slept in a ring,
-/// ended a queue, or called `annulus::prepare`.) So a poll takes O(rings with messages lately + rings / 64)
-/// steps, however many producers join meanwhile. (While another consumer leaves out rings, it looks at all of
-/// them.)
+/// ended a queue, or called `annulus::wait::prepare_process`.) So a poll takes O(rings with messages lately +
+/// rings / 64) steps, however many producers join meanwhile. (While another consumer leaves out rings, it
+/// looks at all of them.)
 ///
 /// *Memory.* There are as many rings as there were producers at one time, whatever consumers do. Their memory
 /// is freed with the queue. A producer that joins takes over the ring of a producer that has left, and sends
@@ -93,7 +93,8 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks` has figures. [`recv_until`](Self::recv_until) never rests with `BusySpin` or `PauseSpin`.
+/// `docs/benchmarks` has figures. [`recv_until`](Self::recv_until) never rests with `BusySpin` or
+/// `PauseSpin`.
 #[doc(alias = "Receiver")]
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
@@ -108,8 +109,6 @@ pub struct Consumer<T, K: AnyKind> {
 unsafe impl<T: Send, K: AnyKind> Send for Consumer<T, K> {}
 // SAFETY: as above.
 unsafe impl<T: Send, K: AnyKind> Sync for Consumer<T, K> {}
-// (Nothing is pinned in it.)
-impl<T, K: AnyKind> Unpin for Consumer<T, K> {}
 
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
@@ -214,13 +213,11 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[doc(alias = "recv_with")]
     #[inline]
     pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
-        match self.end.take_plainly() {
-            Some(value) => Ok(value),
-            None => {
-                let until = until.into();
-                in_time(outlined(self, |consumer| consumer.recv_slow_path(until)))
-            }
+        if let Some(value) = self.end.take_plainly() {
+            return Ok(value);
         }
+        let until = until.into();
+        in_time(outlined(self, |consumer| consumer.recv_slow_path(until)))
     }
 
     /// Receives a message, or waits for one, or for the end. `None` once the time has passed. It is the slow
@@ -438,17 +435,26 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn consume(&mut self, most: usize, mut handler: impl FnMut(T)) -> usize {
         let corrupt = self.end.corrupt();
-        let mut passed = 0;
-        let mut here = most.min(self.end.left_of_turn());
+        let (mut passed, mut consumed) = (0, 0);
+        let mut there = self.end.left_of_turn();
         let mut round = self.end.begin_round();
         loop {
-            passed += take_up_to(here, |left| self.end.take_from_lane(left, &mut handler));
-            let consumed = passed - (self.end.corrupt() - corrupt) as usize;
+            // More than once only where some are corrupt, which do not count.
+            while consumed < most && there > 0 {
+                let taken = take_up_to(there.min(most - consumed), |left| {
+                    self.end.take_from_lane(left, &mut handler)
+                });
+                passed += taken;
+                consumed = passed - (self.end.corrupt() - corrupt) as usize;
+                there = if taken == 0 { 0 } else { there - taken };
+            }
             if consumed >= most || !self.end.next_in_round(&mut round) {
                 self.settle_if_over(passed);
                 return consumed;
             }
-            here = self.end.lane_len(most - consumed);
+            // None is corrupt within one process: no more than these are looked for.
+            let is_checked = size_of::<K::Corrupt>() > 0;
+            there = self.end.lane_len(if is_checked { usize::MAX } else { most - consumed });
         }
     }
 
@@ -837,7 +843,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
     /// use annulus::shm::{Shared, WhenGone, spsc};
     ///
-    /// let builder = annulus::spsc::Builder::new(8);
+    /// let builder = annulus::Settings::new(8);
     /// let Shared { handle: mut producer, invitation, .. } =
     ///     spsc::producer::<u32>(builder, WhenGone::Close)?;
     /// let (mut consumer, _) = spsc::consumer::<u32>(&invitation)?; // usually in another process
@@ -1196,6 +1202,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// As [`wait_readable_async`](Self::wait_readable_async), for
     /// [`readable_shared`](Self::readable_shared).
     ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
     /// # Errors
     ///
     /// As [`recv_async`](Self::recv_async).
@@ -1268,7 +1276,7 @@ impl<T, K: AnyKind> fmt::Debug for Consumer<T, K> {
 #[cfg(feature = "std")]
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// What the memory of all rings is like now, and which options of
-    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
     /// O(rings).
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]

@@ -22,14 +22,15 @@ use core::fmt;
 
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
-use super::lane_node::{Plan, QueueLane};
+use super::lane_node::QueueLane;
 use super::read::{One, ReadEnd};
 use super::read_many::ReadMany;
 use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
-use crate::lane::{Cells, ControlBlock, Lone, OneToMany, OneToOne, Own, StampedSlot};
+use crate::lane::{Cells, ControlBlock, Lone, Number, OneToMany, OneToOne, Own, StampedSlot};
+use crate::settings::Settings;
 
 /// A kind of queue: how many handles send and receive, and whether all are in one process. The kinds within
 /// one process are [`QueueKind`]s; the module `shm` has the kinds between processes. There are no others,
@@ -40,24 +41,24 @@ pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
     type Corrupt: Copy + PartialEq + fmt::Debug + fmt::Display;
 }
 
-/// A kind of queue within one process, which a [`Builder`](super::Builder) makes:
+/// A kind of queue within one process, which [`with`](super::with) makes:
 /// [`Spsc`], [`Mpsc`] and so on.
 #[diagnostic::on_unimplemented(
     message = "a queue of kind `{Self}` is one between processes",
     label = "not for queues between processes",
     note = "another process may write to its messages, so they are no slices: take them by value, or by the verbs whose names have `shared` in them",
-    note = "no builder makes it: `annulus::shm::spsc::producer` makes such a queue, by the settings of an `annulus::spsc::Builder`",
+    note = "nothing in a process makes it: `annulus::shm::spsc::producer` makes such a queue, by `annulus::Settings`",
     note = "`annulus::shm::mpsc::Builder` makes one of several producers"
 )]
 #[doc(alias = "Kind")]
 pub trait QueueKind: AnyKind<Corrupt = Infallible> {
     /// The slots of a new queue's first lane.
     #[doc(hidden)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Cells<Self::Cell<T>>, CapacityError>;
+    fn slots<T: Send>(plan: &Settings) -> Result<Cells<Self::Cell<T>>, CapacityError>;
 
     /// The ends of a new queue with these slots. Nothing can fail here, so all is made where it is to be.
     #[doc(hidden)]
-    fn ends<T: Send>(slots: Cells<Self::Cell<T>>, plan: &Plan) -> (Self::Write<T>, Self::Read<T>);
+    fn ends<T: Send>(slots: Cells<Self::Cell<T>>, plan: &Settings) -> (Self::Write<T>, Self::Read<T>);
 }
 
 /// A kind of queue whose messages can be written and read in place: as slices within one process (where it is
@@ -181,14 +182,15 @@ macro_rules! kinds {
 
         impl QueueKind for $Kind {
             #[inline(always)]
-            fn slots<T: Send>(plan: &Plan) -> Result<Cells<$Cell>, CapacityError> {
+            fn slots<T: Send>(plan: &Settings) -> Result<Cells<$Cell>, CapacityError> {
                 QueueState::<$Lane>::first_slots(plan)
             }
 
             #[inline(always)]
-            fn ends<T: Send>(slots: Cells<$Cell>, plan: &Plan) -> ($Write, $Read) {
+            fn ends<T: Send>(slots: Cells<$Cell>, plan: &Settings) -> ($Write, $Read) {
                 let [write, read] = LaneShare::<$Lane>::first(slots, plan);
-                (<$Write>::at(write, plan.first), <$Read>::at(read, plan.first))
+                let first = Number::new(plan.first);
+                (<$Write>::at(write, first), <$Read>::at(read, first))
             }
         }
     )*};

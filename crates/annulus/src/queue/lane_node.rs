@@ -1,5 +1,5 @@
 //! [`LaneNode`]: a lane in its queue state, and what lies beside it. [`QueueLane`] is what a queue needs of a
-//! lane of any kind; [`Plan`] says how the lanes of a queue are to be.
+//! lane of any kind; [`KeptPlan`] says how the lanes of a queue are to be.
 //!
 //! An end has its lane by the node, and the queue state by the node's pointer. After a send (lane.send4) it
 //! looks at `active` and `state`, which lie on one line behind the lane.
@@ -18,7 +18,8 @@ use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Peer, S
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
-use crate::stats::{Counting, ProducerStats};
+use crate::settings::Settings;
+use crate::stats::{Counting, Name, ProducerStats};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::wait::{EventCount, WaitStrategy};
 
@@ -140,47 +141,33 @@ impl<T> QueueLane for OneToMany<T> {
     }
 }
 
-/// How lanes are to be. Constant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) capacity: usize,
-    /// The number of a lane's first message.
-    pub(crate) first: Number,
-    /// What the memory of its slots is to be like.
-    pub(crate) memory: Memory,
-    /// Whether what happens rarely is counted, and how long messages take is measured.
-    pub(crate) statistics: bool,
-    /// What the queue is called, if somebody has said so.
-    pub(crate) name: Option<&'static str>,
-    /// How handles wait where a verb does not say.
-    pub(crate) strategy: WaitStrategy,
-}
-
 /// What a queue keeps of its plan. Constant.
 pub(crate) struct KeptPlan {
     pub(super) capacity: usize,
     pub(super) first: Number,
     /// Few queues have options, and those are as large as all else.
     memory: Option<Box<Memory>>,
-    pub(super) name: Option<&'static str>,
+    pub(super) name: Name,
     pub(super) strategy: WaitStrategy,
 }
 
-impl Plan {
+impl Settings {
     #[inline(always)]
     pub(super) fn kept(&self) -> KeptPlan {
-        let Self { capacity, first, memory, statistics: _, name, strategy } = *self;
-        KeptPlan { capacity, first, memory: memory.asks().then(|| Box::new(memory)), name, strategy }
+        let Self { capacity, headroom: _, strategy, memory, first, statistics: _, ref name } = *self;
+        let memory = memory.asks().then(|| Box::new(memory));
+        KeptPlan { capacity, first: Number::new(first), memory, name: name.clone(), strategy }
     }
 }
 
 impl KeptPlan {
-    /// The plan of another lane.
-    pub(super) fn again(&self, counters: &Counting) -> Plan {
-        let statistics = counters.is_some();
-        let Self { capacity, first, name, strategy, .. } = *self;
-        let memory = self.memory.as_deref().copied().unwrap_or_default();
-        Plan { capacity, first, memory, statistics, name, strategy }
+    /// The settings of another lane, which needs no name.
+    pub(super) fn again(&self, counters: &Counting) -> Settings {
+        let mut settings = Settings::new(self.capacity).first(self.first.get());
+        settings.strategy = self.strategy;
+        settings.memory = self.memory.as_deref().copied().unwrap_or_default();
+        settings.statistics = counters.is_some();
+        settings
     }
 }
 
@@ -190,28 +177,28 @@ pub(crate) trait NewLane: QueueLane {
     type Cell;
 
     /// The slots of an empty lane, behind what is to be before them.
-    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError>;
+    fn slots(plan: &Settings, before: Before) -> Result<Cells<Self::Cell>, CapacityError>;
 
     /// Writes an empty lane of these slots.
     ///
     /// # Safety
     ///
     /// There is room for it, which nobody else uses.
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan);
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings);
 }
 
 impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
     type Cell = T;
 
     #[inline(always)]
-    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
+    fn slots(plan: &Settings, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
         Cells::new(plan.capacity, &plan.memory, before)
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan) {
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
         // SAFETY: the caller's promise.
-        unsafe { OneToOne::write_at(place, slots, plan.first) };
+        unsafe { OneToOne::write_at(place, slots, Number::new(plan.first)) };
     }
 }
 
@@ -219,14 +206,14 @@ impl<T> NewLane for OneToMany<T> {
     type Cell = StampedSlot<T>;
 
     #[inline(always)]
-    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
-        StampedSlot::slots(plan.capacity, plan.first, &plan.memory, before)
+    fn slots(plan: &Settings, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
+        StampedSlot::slots(plan.capacity, Number::new(plan.first), &plan.memory, before)
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan) {
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
         // SAFETY: the caller's promise.
-        unsafe { place.write(OneToMany::new(slots, plan.first)) };
+        unsafe { place.write(OneToMany::new(slots, Number::new(plan.first))) };
     }
 }
 
@@ -237,7 +224,7 @@ impl<L> LaneNode<L> {
         index: u32,
         id: u64,
         state: NonNull<()>,
-        plan: &Plan,
+        plan: &Settings,
         released: EventCount,
     ) -> NonNull<Self> {
         let room = OwnLines::<Self>::new();
@@ -262,7 +249,7 @@ impl<L> LaneNode<L> {
         index: u32,
         id: u64,
         state: NonNull<()>,
-        plan: &Plan,
+        plan: &Settings,
         released: EventCount,
     ) {
         // SAFETY: the caller's promise. `lane` writes the lane, and these are all other fields.
@@ -277,7 +264,7 @@ impl<L> LaneNode<L> {
             (&raw mut (*place).released).write(released);
             (&raw mut (*place).link).write(AtomicU32::new(END));
             (&raw mut (*place).id).write(AtomicU64::new(id));
-            (&raw mut (*place).base).write(AtomicU64::new(plan.first.get()));
+            (&raw mut (*place).base).write(AtomicU64::new(plan.first));
             let sampler = &raw mut (*place).sampler;
             if plan.statistics {
                 sampler.write(Some(LatencySampler::new()));

@@ -24,7 +24,6 @@
 
 #[cfg(feature = "shm")]
 pub(crate) mod across;
-mod builder;
 pub mod bytes;
 mod channels;
 #[cfg(feature = "shm")]
@@ -55,13 +54,9 @@ mod write_many;
 #[cfg(all(feature = "shm", annulus_loom))]
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
-pub use builder::Builder;
-pub use channels::{mpmc, mpsc, spmc, spsc};
+pub use channels::{mpmc, mpsc, spmc, spsc, with};
 pub use consumer::{Consumer, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
-// For the C library.
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use lane_node::Plan;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]
 pub use lent::Lent;

@@ -65,8 +65,6 @@ pub struct Producer<T, K: AnyKind> {
 unsafe impl<T: Send, K: AnyKind> Send for Producer<T, K> {}
 // SAFETY: as above.
 unsafe impl<T: Send, K: AnyKind> Sync for Producer<T, K> {}
-// (Nothing is pinned in it.)
-impl<T, K: AnyKind> Unpin for Producer<T, K> {}
 
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
@@ -860,7 +858,7 @@ impl<T, K: AnyKind> fmt::Debug for Producer<T, K> {
 #[cfg(feature = "std")]
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// What the memory of this producer's ring is like now, and which options of
-    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {

@@ -43,11 +43,12 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::lane_node::{LaneNode, Plan, QueueLane};
+use super::lane_node::{LaneNode, QueueLane};
 use crate::base::aligned::OwnLines;
 use crate::base::drop_all::drop_each;
 use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
+use crate::settings::Settings;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, seeded};
 use crate::wait::EventCount;
 
@@ -139,7 +140,7 @@ impl<L> Roster<L> {
         place: *mut Self,
         lane: impl FnOnce(*mut L),
         state: NonNull<()>,
-        plan: &Plan,
+        plan: &Settings,
         released: EventCount,
     ) {
         // SAFETY: the caller's promise. These are all fields.

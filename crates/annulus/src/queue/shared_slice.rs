@@ -35,7 +35,7 @@ use crate::ring::copy_shared;
 /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
 /// use annulus::shm::{Shared, WhenGone, spsc};
 ///
-/// let builder = annulus::spsc::Builder::new(8);
+/// let builder = annulus::Settings::new(8);
 /// let Shared { handle: mut producer, invitation, .. } = spsc::producer::<u32>(builder, WhenGone::Close)?;
 /// let (mut consumer, _) = spsc::consumer::<u32>(&invitation)?; // usually in another process
 /// producer.send_batch(&[1, 2, 3]).unwrap();

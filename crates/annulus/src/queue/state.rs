@@ -27,7 +27,7 @@ use core::mem::{ManuallyDrop, offset_of};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::lane_node::{KeptPlan, LaneNode, NewLane, Plan, QueueLane};
+use super::lane_node::{KeptPlan, LaneNode, NewLane, QueueLane};
 use super::roster::{Roster, Round};
 use crate::base::allocation::Before;
 use crate::base::common::{Common, CommonAllocation};
@@ -41,6 +41,7 @@ use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
 use crate::observer::{Listing, Observe, Observer};
+use crate::settings::Settings;
 use crate::stats::{Counters, Counting, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
@@ -220,7 +221,7 @@ impl<L: QueueLane> LaneShare<L> {
     /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
     /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(slots: Cells<L::Cell>, plan: &Plan) -> [Self; 2]
+    pub(super) fn first(slots: Cells<L::Cell>, plan: &Settings) -> [Self; 2]
     where
         L: NewLane<Peer = ()> + Send + Sync,
     {
@@ -243,7 +244,7 @@ impl<L: QueueLane> LaneShare<L> {
     /// lane.
     #[cfg(feature = "shm")]
     pub(super) fn across(
-        plan: Plan,
+        plan: &Settings,
         first: (L, Remote),
         others: impl IntoIterator<Item = (L, Remote)>,
         published: Remote,
@@ -257,7 +258,7 @@ impl<L: QueueLane> LaneShare<L> {
         let events = [published, released].map(event);
         // SAFETY: `made` has room for it.
         let lane = |place: *mut L| unsafe { place.write(lane) };
-        let [state] = QueueState::made(Common::allocation(), &plan, events, lane, 0, peer);
+        let [state] = QueueState::made(Common::allocation(), plan, events, lane, 0, peer);
         for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
             // SAFETY: `add_lane` has room for it.
@@ -279,7 +280,7 @@ impl<L: QueueLane> LaneShare<L> {
 impl<L: QueueLane> QueueState<L> {
     /// The slots of the first lane. They lie in one room with the queue state, if they are small.
     #[inline(always)]
-    pub(super) fn first_slots(plan: &Plan) -> Result<Cells<L::Cell>, CapacityError>
+    pub(super) fn first_slots(plan: &Settings) -> Result<Cells<L::Cell>, CapacityError>
     where
         L: NewLane,
     {
@@ -292,7 +293,7 @@ impl<L: QueueLane> QueueState<L> {
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
         room: CommonAllocation<Self>,
-        plan: &Plan,
+        plan: &Settings,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         lane: impl FnOnce(*mut L),
         joined: u64,
@@ -310,7 +311,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*place).joined).write(AtomicU64::new(joined));
             (&raw mut (*place).plan).write(plan.kept());
             (&raw mut (*place).counters).write(counters);
-            (&raw mut (*place).listing).write(Listing::new(plan.name));
+            (&raw mut (*place).listing).write(Listing::new(plan.name.as_deref()));
             (&raw mut (*place).peer).write(peer);
             (&raw mut (*place).me).write(me);
             #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -360,8 +361,11 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        let plan = self.plan.again(&self.counters);
-        let (slots, released) = (self.new_slots(plan)?, EventCount::counting(self.counters.clone()));
+        let mut plan = self.plan.again(&self.counters);
+        if seeded!("joined_ring_unplaced") {
+            plan.memory = Memory::default();
+        }
+        let (slots, released) = (self.new_slots(&plan)?, EventCount::counting(self.counters.clone()));
         // SAFETY: `add_lane` has room for it.
         Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &plan) }, released, id))
     }
@@ -374,15 +378,12 @@ impl<L: QueueLane> QueueState<L> {
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
     #[cfg_attr(not(feature = "numa"), allow(clippy::unused_self, reason = "which knows where that is"))]
-    fn new_slots(&self, mut plan: Plan) -> Result<Cells<L::Cell>, CapacityError>
+    fn new_slots(&self, plan: &Settings) -> Result<Cells<L::Cell>, CapacityError>
     where
         L: NewLane,
     {
-        if seeded!("joined_ring_unplaced") {
-            plan.memory = Memory::default();
-        }
         #[cfg_attr(not(feature = "numa"), allow(unused_mut, reason = "it is moved"))]
-        let mut slots = L::slots(&plan, Before::NOTHING)?;
+        let mut slots = L::slots(plan, Before::NOTHING)?;
         #[cfg(feature = "numa")]
         {
             // Relaxed: it is a number and nothing else.
@@ -573,7 +574,7 @@ impl<L: QueueLane> QueueState<L> {
     /// The numbers of the queue now. Each lane is read [at one moment](crate::lane::Span::read), one after
     /// the other.
     pub(super) fn stats(&self) -> Stats {
-        let mut stats = Stats::new(self.plan.name.map(Into::into), self.plan.capacity);
+        let mut stats = Stats::new(self.plan.name.clone(), self.plan.capacity);
         stats.closed = self.is_closed();
         let (mut received, mut pending) = (0_u64, 0);
         for node in self.nodes() {

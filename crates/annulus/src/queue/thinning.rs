@@ -103,7 +103,8 @@ mod tests {
 
     use super::*;
     use crate::queue::ends::Read;
-    use crate::queue::{Builder, Consumer, Joinable, Producer, mpmc, mpsc};
+    use crate::queue::{self, Consumer, Joinable, Producer, mpmc, mpsc};
+    use crate::settings::Settings;
 
     /// Lanes of these tests.
     const LANES: usize = 8;
@@ -112,8 +113,8 @@ mod tests {
     /// message in the first lane needs no search.)
     fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
         // Otherwise the first lanes would become inactive later than the others.
-        crate::wait::prepare();
-        let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
+        crate::wait::prepare_process();
+        let (first, mut consumer) = queue::with::<_, K>(Settings::new(4)).unwrap();
         let mut producers: Vec<_> = (1..LANES).map(|_| first.clone()).collect();
         producers.insert(0, first);
         for _ in 0..2 {

@@ -43,8 +43,8 @@ pub trait Waitable: Source + Send {
 /// a message is a copy of a record, a `Box<[u8]>`. Of a [pattern of a bus](crate::bus::MatchingSubscriber) it
 /// is a pair: the topic and the message.
 ///
-/// So a function can take the receiver of any ring. The verbs are those that the handles have themselves, which
-/// have more: some report a lag, and some take batches.
+/// So a function can take the receiver of any ring. The verbs are those that the handles have themselves,
+/// which have more: some report a lag, and some take batches.
 ///
 /// ```
 /// use annulus::{Receive, broadcast, mpsc, oneshot};
@@ -126,7 +126,7 @@ pub trait Receive: Waitable {
         wait_until(&mut Next(self), strategy, until.deadline())
     }
 
-    /// Receives the next message. Waits for it with the [`WaitStrategy`] of the handle.
+    /// Receives the next message. Waits for it with the [`WaitStrategy`](crate::WaitStrategy) of the handle.
     ///
     /// # Errors
     ///
@@ -437,9 +437,9 @@ impl<S: ReceiveRef> ReceiveRef for &mut S {
 /// [`recv`](Receive::recv), and ends when the ring is closed and nothing is left. It does not end on a lag,
 /// or while there is no message.
 ///
-/// Made by `iter` and `into_iter` of the handles, and by [`Receive::iter`]: `for message in &mut receiver` and
-/// `for message in receiver` wait for each message, whichever handle it is. (An iterator over what is there
-/// now ends in another way at each ring, and so has a type of its own there, such as
+/// Made by `iter` and `into_iter` of the handles, and by [`Receive::iter`]: `for message in &mut receiver`
+/// and `for message in receiver` wait for each message, whichever handle it is. (An iterator over what is
+/// there now ends in another way at each ring, and so has a type of its own there, such as
 /// [`broadcast::TryIter`](crate::broadcast::TryIter).)
 ///
 /// ```

@@ -16,6 +16,7 @@ use crate::broadcast;
 use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
 use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
+use crate::settings::Settings;
 use crate::wait::WaitStrategy;
 
 pub use super::message_type::MessageType;
@@ -54,7 +55,7 @@ pub use crate::block_classes as classes;
 ///
 /// The errors of that function.
 pub fn spsc_producer(
-    builder: crate::spsc::Builder,
+    builder: crate::Settings,
     of: &MessageType,
     policy: WhenGone,
 ) -> Result<Shared<crate::queue::Producer<u8, BlocksAcross>, Peer>, ShareError> {
@@ -123,7 +124,7 @@ type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribab
 ///
 /// The errors of that function.
 pub fn lossy<const WORDS: usize, const LARGE: bool>(
-    builder: broadcast::Builder,
+    builder: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>>, ShareError> {
     fits::<WORDS, LARGE>(of);
@@ -150,7 +151,7 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
 ///
 /// The errors of that function.
 pub fn lossless<const WORDS: usize, const LARGE: bool>(
-    builder: broadcast::Builder,
+    builder: Settings,
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<broadcast::Publisher<Block<WORDS, LARGE>, Lossless>>, ShareError> {
@@ -233,9 +234,9 @@ mod tests {
         let of = MessageType::of::<T>();
         let size = of.bytes();
         for first in [0, u64::MAX - 5] {
-            let builder = crate::spsc::Builder::new(5).wait_strategy(BLOCK).first(first);
+            let builder = crate::Settings::new(5).wait_strategy(BLOCK).first(first);
             let Shared { handle: mut typed, invitation, .. } =
-                crate::shm::spsc::producer::<T>(builder, WhenGone::Close).unwrap();
+                crate::shm::spsc::producer::<T>(builder.clone(), WhenGone::Close).unwrap();
             let (mut blocks, _) = spsc_consumer(&invitation, &of, BLOCK).unwrap();
             assert_eq!(blocks.capacity(), 5 * size);
             let mut seen = 0;
@@ -292,7 +293,7 @@ mod tests {
         use crate::shm::{broadcast as typed, mp_broadcast};
         type Three = [u64; 3];
         let of = MessageType::of::<Three>();
-        let builder = || broadcast::Builder::new(4).wait_strategy(BLOCK);
+        let builder = || Settings::new(4).wait_strategy(BLOCK);
         let block = |message: Three| Block::<4, false>([message[0], message[1], message[2], 0]);
 
         let Shared { handle: mut publisher, invitation, .. } =
@@ -346,7 +347,7 @@ mod tests {
     /// Each producer is in another language.
     fn producers_of_both_kinds<T: Message + Pod + PartialEq + core::fmt::Debug>() {
         let of = MessageType::of::<T>();
-        let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);
+        let builder = Builder::new(Settings::new(3).wait_strategy(BLOCK)).producers(2);
         let Shared { handle: mut consumer, peers: places, invitation, .. } =
             mpsc_consumer(builder, &of).unwrap();
         let (mut typed, _) = crate::shm::mpsc::producer::<T>(&invitation).unwrap();
@@ -395,9 +396,9 @@ mod tests {
             Block(words)
         };
         for first in [0, 1 << 20] {
-            let builder = broadcast::Builder::new(4).wait_strategy(BLOCK).first(first);
+            let builder = Settings::new(4).wait_strategy(BLOCK).first(first);
             let Shared { handle: mut typed, invitation, .. } =
-                crate::shm::broadcast::lossy::<T>(builder).unwrap();
+                crate::shm::broadcast::lossy::<T>(builder.clone()).unwrap();
             let ring = accept::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {

@@ -21,9 +21,7 @@ use super::places::Table;
 use super::process::{PeerState, ProcessId};
 use super::shared::Shared;
 use super::{mp_broadcast, sleepers};
-use crate::broadcast::{
-    Across, Awaiting, Builder, Lossless, Publisher, Subscribable, Subscriber, of_another,
-};
+use crate::broadcast::{Across, Awaiting, Lossless, Publisher, Subscribable, Subscriber, of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
@@ -31,6 +29,7 @@ use crate::message::Message;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
 use crate::ring::{MIN_CAPACITY, Mirror, SeatLocks, Seats, Writers, slots_layout, stride_for};
+use crate::settings::Settings;
 use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -38,10 +37,10 @@ pub use crate::broadcast::{Awaited, Foreign};
 
 /// Makes a lossy ring that other processes can subscribe to.
 ///
-/// The handles have the types and verbs that [`Builder::lossy`] returns. The [`Invitation`] is for the other
-/// processes: send it through a Unix socket. They can't write to the ring, so none of them can harm the
-/// publisher or another subscriber. The most that one of them can do is to keep a wake-up from the others: a
-/// thread then looks by itself after 50 ms, a task with the next message.
+/// The handles have the types and verbs that [`lossy_with`](crate::broadcast::lossy_with) returns. The
+/// [`Invitation`] is for the other processes: send it through a Unix socket. They can't write to the ring, so
+/// none of them can harm the publisher or another subscriber. The most that one of them can do is to keep a
+/// wake-up from the others: a thread then looks by itself after 50 ms, a task with the next message.
 ///
 /// The publisher publishes as in one process, but it looks at one more word with each message (or each 64
 /// messages of a batch). A wake-up of a sleeping process is one system call for all of them.
@@ -64,11 +63,11 @@ pub use crate::broadcast::{Awaited, Foreign};
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{Invitation, PeerState, Shared, broadcast};
 /// use std::os::unix::net::UnixStream;
 ///
-/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
+/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -84,13 +83,13 @@ pub use crate::broadcast::{Awaited, Foreign};
 /// assert_eq!(ring.state(), PeerState::Closed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn lossy<T: Message>(builder: Builder) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
-    create_lossy(builder, &MessageType::of::<T>())
+pub fn lossy<T: Message>(settings: Settings) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
+    create_lossy(settings, &MessageType::of::<T>())
 }
 
 /// As [`lossy`], for any message. Any bytes are a `T`.
 pub(super) fn create_lossy<T: Message>(
-    builder: Builder,
+    builder: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
     let (across, invitation) = create_ring(&builder, ShmKind::Lossy, 0, of)?;
@@ -103,12 +102,12 @@ pub(super) fn create_lossy<T: Message>(
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
 /// lossless ring.
 fn create_ring(
-    builder: &Builder,
+    builder: &Settings,
     kind: ShmKind,
     seats: usize,
     of: &MessageType,
 ) -> Result<(Across, Invitation), ShareError> {
-    let capacity = builder.slots();
+    let capacity = builder.capacity;
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
     }
@@ -137,13 +136,12 @@ fn create_ring(
     let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let slots_offset = layout.slots_offset().ok_or(too_large)?;
     let bytes = slots_offset.checked_add(slots.size()).ok_or(too_large)?;
-    let memory =
-        PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, builder.memory_options())?;
+    let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, builder.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or(too_large)?;
     if is_lossless {
         // SAFETY: it is in the memory, which lives.
-        unsafe { shown(&memory).as_ref() }.begin_lossless(builder.free_slots(), seats);
+        unsafe { shown(&memory).as_ref() }.begin_lossless(builder.headroom, seats);
     }
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened(&memory)?, page.as_fd().try_clone_to_owned()?);
@@ -344,10 +342,11 @@ const MOST_SEATS: usize = 1024;
 
 /// Makes a lossless ring for subscribers of other processes.
 ///
-/// The publisher has the type and the verbs that [`Builder::lossless`] returns. It waits for the slowest
-/// subscriber that has one of the ring's `seats`, and never while nobody has one. The [`Invitation`] is for
-/// the processes that subscribe: see [`accept_lossless`](Invitation::accept_lossless). (A subscriber of the
-/// publisher's own process accepts it, too.)
+/// The publisher has the type and the verbs that [`lossless_with`](crate::broadcast::lossless_with) returns.
+/// It waits for the slowest subscriber that has one of the ring's `seats`, and never while nobody has one.
+/// The [`Invitation`] is for the processes that subscribe: see
+/// [`accept_lossless`](Invitation::accept_lossless). (A subscriber of the publisher's own process accepts it,
+/// too.)
 ///
 /// When the process of a subscriber ends without a drop, its seat is free: the kernel tells that it is gone.
 /// A publisher that has no room looks for that each 10 to 20 ms, or each 50 ms while it sleeps. A process
@@ -368,13 +367,12 @@ const MOST_SEATS: usize = 1024;
 /// # Examples
 ///
 /// ```
-/// use annulus::TrySendError;
-/// use annulus::broadcast::Builder;
+/// use annulus::{Settings, TrySendError};
 /// use annulus::shm::{Invitation, Shared, broadcast};
 /// use std::os::unix::net::UnixStream;
 ///
 /// let Shared { handle: mut publisher, invitation, .. } =
-///     broadcast::lossless::<u64>(Builder::new(2), 4)?;
+///     broadcast::lossless::<u64>(Settings::new(2), 4)?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -391,7 +389,7 @@ const MOST_SEATS: usize = 1024;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn lossless<T: Message>(
-    builder: Builder,
+    builder: Settings,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
     create_ring_with_seats(builder, &MessageType::of::<T>(), seats)
@@ -399,7 +397,7 @@ pub fn lossless<T: Message>(
 
 /// As [`lossless`], for any message.
 pub(super) fn create_ring_with_seats<T: Message>(
-    builder: Builder,
+    builder: Settings,
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
@@ -577,10 +575,10 @@ impl SeatLocks for PageLocks {
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{Shared, broadcast};
 ///
-/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024))?;
+/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(1024))?;
 /// let ring = invitation.accept::<u64>()?;
 /// let mut subscriber = ring.subscribable().subscribe();
 /// let mark = ring.mark()?;

@@ -11,8 +11,9 @@ use super::invitation::Invitation;
 use super::mp_broadcast;
 use super::named_subscriber::NamedSubscriber;
 use super::shared::Shared;
-use crate::broadcast::{Builder, Foreign, Publisher, Subscriber};
+use crate::broadcast::{Foreign, Publisher, Subscriber};
 use crate::message::Message;
+use crate::settings::Settings;
 
 /// Makes a [lossy ring](lossy) that has a name in the [directory of this user](Directory::of_user).
 ///
@@ -30,14 +31,14 @@ use crate::message::Message;
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{self, PeerState};
 /// # let path = std::env::temp_dir().join(format!("annulus-by-name-{}", std::process::id()));
 /// # std::fs::create_dir(&path)?;
 /// # // SAFETY: there is no other thread.
 /// # unsafe { std::env::set_var("XDG_RUNTIME_DIR", &path) };
 ///
-/// let (mut publisher, name) = shm::publish::<[f64; 2]>("quotes", Builder::new(1024))?;
+/// let (mut publisher, name) = shm::publish::<[f64; 2]>("quotes", Settings::new(1024))?;
 ///
 /// // Usually in another process.
 /// let (mut subscriber, ring) = shm::subscribe::<[f64; 2]>("quotes")?;
@@ -51,7 +52,10 @@ use crate::message::Message;
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>, PublishedName), FindError> {
+pub fn publish<T: Message>(
+    name: &str,
+    builder: Settings,
+) -> Result<(Publisher<T>, PublishedName), FindError> {
     let directory = Directory::of_user()?;
     let Shared { handle, invitation, .. } = lossy::<T>(builder)?;
     let name = invitation.publish(&directory, name)?;
@@ -71,7 +75,7 @@ pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{self, mp_broadcast};
 /// # let path = std::env::temp_dir().join(format!("annulus-mp-publish-{}", std::process::id()));
 /// # std::fs::create_dir(&path)?;
@@ -79,7 +83,7 @@ pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>
 /// # unsafe { std::env::set_var("XDG_RUNTIME_DIR", &path) };
 ///
 /// // Each of some processes, in any order.
-/// let builder = mp_broadcast::Builder::new(Builder::new(1024)).publishers(8);
+/// let builder = mp_broadcast::Builder::new(Settings::new(1024)).publishers(8);
 /// let (mut publisher, name) = shm::mp_publish::<u64>("events", builder)?;
 ///
 /// // Usually in another one.
@@ -127,8 +131,7 @@ pub fn subscribe<T: Message>(name: &str) -> Result<(Subscriber<T, Foreign>, Acce
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
-/// use annulus::shm;
+/// use annulus::{Settings, shm};
 /// use std::thread;
 /// use std::time::Duration;
 /// # let path = std::env::temp_dir().join(format!("annulus-wait-and-{}", std::process::id()));
@@ -142,7 +145,7 @@ pub fn subscribe<T: Message>(name: &str) -> Result<(Subscriber<T, Foreign>, Acce
 ///     Ok::<_, shm::FindError>(subscriber.recv())
 /// });
 ///
-/// let (mut publisher, name) = shm::publish::<u64>("ticks", Builder::new(64))?;
+/// let (mut publisher, name) = shm::publish::<u64>("ticks", Settings::new(64))?;
 /// while !reader.is_finished() {
 ///     publisher.publish(7);
 ///     thread::sleep(Duration::from_millis(1));

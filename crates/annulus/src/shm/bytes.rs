@@ -21,7 +21,8 @@ use super::message_type::MessageType;
 use super::queue::{Peer, create_queue, join};
 use super::shared::{Shared, WhenGone};
 use super::spsc::Across;
-use crate::queue::bytes::Builder;
+use crate::queue::bytes::in_words;
+use crate::settings::Settings;
 
 /// The producer of such a queue.
 pub type Producer = crate::queue::bytes::Producer<Across<u64>>;
@@ -32,7 +33,7 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 /// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes that
 /// by [`consumer`].
 ///
-/// The [`memory`](Builder::memory) of the builder is that which the processes share: see
+/// The [`memory`](Settings::memory) of the builder is that which the processes share: see
 /// [`annulus::memory`](crate::memory).
 ///
 /// # Errors
@@ -42,12 +43,12 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 /// # Examples
 ///
 /// ```
-/// use annulus::queue::bytes::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{Invitation, Shared, WhenGone, bytes};
 /// use std::os::unix::net::UnixStream;
 ///
 /// let Shared { handle: mut producer, invitation, .. } =
-///     bytes::producer(Builder::new(4096), WhenGone::Close)?;
+///     bytes::producer(Settings::new(4096), WhenGone::Close)?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -63,11 +64,12 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn producer(
-    builder: Builder,
+    builder: Settings,
     when_consumer_dies: WhenGone,
 ) -> Result<Shared<Producer, Peer>, ShareError> {
-    let capacity = builder.checked()?;
-    let made = create_queue(builder.words, ShmKind::Bytes, &words(), capacity as u64, when_consumer_dies)?;
+    let capacity = builder.capacity;
+    let made =
+        create_queue(in_words(builder)?, ShmKind::Bytes, &words(), capacity as u64, when_consumer_dies)?;
     Ok(made.map(|words| Producer { words, capacity }))
 }
 
@@ -84,7 +86,9 @@ pub fn producer(
 /// it.
 pub fn consumer(invitation: &Invitation) -> Result<(Consumer, Peer), AttachError> {
     let fault = |capacity, slots| {
-        let slots_of = usize::try_from(capacity).ok().and_then(|capacity| Builder::new(capacity).slots());
+        let slots_of =
+            usize::try_from(capacity).ok().and_then(|capacity| in_words(Settings::new(capacity)).ok());
+        let slots_of = slots_of.map(|words| words.capacity);
         (slots_of != Some(slots)).then_some("the capacity in bytes")
     };
     let (words, peer, capacity) = join(invitation, ShmKind::Bytes, &words(), invitation.strategy, fault)?;

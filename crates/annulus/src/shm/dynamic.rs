@@ -7,7 +7,7 @@
 //! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker).
 //!
 //! ```
-//! use annulus::broadcast::Builder;
+//! use annulus::Settings;
 //! use annulus::shm::blocks::MessageType;
 //! use annulus::shm::Shared;
 //! use annulus::shm::dynamic::{Receiver, Sender, Start};
@@ -15,7 +15,7 @@
 //!
 //! let schema: Schema = "quote{bid:f64,ask:f64}".parse()?;
 //! let of = MessageType::described(schema, 8);
-//! let Shared { handle: mut sender, invitation, .. } = Sender::lossy(Builder::new(64), &of)?;
+//! let Shared { handle: mut sender, invitation, .. } = Sender::lossy(Settings::new(64), &of)?;
 //! let mut receiver = Receiver::join(&invitation, &of, WaitStrategy::default(), Start::Newest)?;
 //!
 //! sender.send(&[7; 16])?;
@@ -44,13 +44,13 @@ use super::process::PeerState;
 use super::queue::Peer;
 use super::shared::{Shared, WhenGone};
 use super::{mp_broadcast, mpsc};
-use crate::broadcast::{self, FellowPublisher, Lossless, Mode, Publisher, Subscriber};
+use crate::broadcast::{self, FellowPublisher, Lossless, MayLose, Publisher, Subscriber};
 use crate::close::Closer;
 use crate::error::{GiveBack, Refusal};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use crate::queue::{AnyKind, Consumer, InPlace, Producer};
 use crate::receive::Receive;
-use crate::spsc;
+use crate::settings::Settings;
 use crate::transmit::Transmit;
 use crate::wait::WaitStrategy;
 
@@ -278,7 +278,7 @@ impl Sender {
     /// # Errors
     ///
     /// [`TooLong`](OpenError::TooLong), [`Share`](OpenError::Share).
-    pub fn lossy(builder: broadcast::Builder, of: &MessageType) -> Result<Shared<Self>, OpenError> {
+    pub fn lossy(builder: Settings, of: &MessageType) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
             Ok(blocks::lossy::<WORDS, LARGE>(builder, of)?.alone(|publisher| Self::new(publisher, of)))
         })
@@ -289,11 +289,7 @@ impl Sender {
     /// # Errors
     ///
     /// As of [`lossy`](Self::lossy).
-    pub fn lossless(
-        builder: broadcast::Builder,
-        of: &MessageType,
-        seats: usize,
-    ) -> Result<Shared<Self>, OpenError> {
+    pub fn lossless(builder: Settings, of: &MessageType, seats: usize) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
             Ok(blocks::lossless::<WORDS, LARGE>(builder, of, seats)?.alone(|publisher| Self::new(publisher, of)))
         })
@@ -317,7 +313,7 @@ impl Sender {
     ///
     /// [`Share`](OpenError::Share).
     pub fn spsc(
-        builder: spsc::Builder,
+        builder: Settings,
         of: &MessageType,
         policy: WhenGone,
     ) -> Result<Shared<Self, Peer>, OpenError> {
@@ -465,7 +461,7 @@ trait Receives: Send {
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool, M: Mode> Receives for Subscriber<Block<WORDS, LARGE>, M>
+impl<const WORDS: usize, const LARGE: bool, M: MayLose> Receives for Subscriber<Block<WORDS, LARGE>, M>
 where
     Self: Receive<Item = Block<WORDS, LARGE>>,
 {
@@ -485,7 +481,7 @@ where
     fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
         for _ in 0..most {
             // A lag ends the run: the message behind it does not follow. (The subscriber has counted it.)
-            let Ok(Block(words)) = self.try_recv() else { break };
+            let Ok(Block(words)) = self.try_recv_or_lag() else { break };
             run.extend_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
         }
     }

@@ -513,8 +513,7 @@ impl RingInfo {
     /// What its messages are made of. `None` if only their size is known.
     ///
     /// ```
-    /// use annulus::Message;
-    /// use annulus::broadcast::Builder;
+    /// use annulus::{Message, Settings};
     /// use annulus::shm::{Shared, broadcast};
     ///
     /// #[derive(Clone, Copy, Message)]
@@ -525,7 +524,7 @@ impl RingInfo {
     ///     ask: f64,
     /// }
     ///
-    /// let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<Quote>(Builder::new(64))?;
+    /// let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<Quote>(Settings::new(64))?;
     /// let schema = invitation.info()?.schema()?.unwrap();
     /// assert_eq!(schema.to_string(), "quote{bid:f64,ask:f64}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -560,11 +559,11 @@ impl RingInfo {
     /// A number that was drawn at random when the ring was made: no other ring has it, whatever name it has.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, broadcast};
     ///
-    /// let Shared { handle: _publisher, invitation: one, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
-    /// let Shared { handle: _publisher, invitation: other, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: _publisher, invitation: one, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
+    /// let Shared { handle: _publisher, invitation: other, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
     /// assert_eq!(one.info()?.identity(), one.info()?.identity());
     /// assert_ne!(one.info()?.identity(), other.info()?.identity());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -47,11 +47,11 @@ impl Invitation {
     /// If an option is required and refused, accepting or joining returns [`AttachError::Memory`].
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::memory::Memory;
     /// use annulus::shm::{Shared, broadcast};
     ///
-    /// let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
     /// // Usually in another process.
     /// let ring = invitation.with_memory(Memory::prefer().lock()).accept::<u64>()?;
     /// println!("{}", ring.subscribable().placement()); // whether it is locked here
@@ -71,7 +71,7 @@ impl Invitation {
     /// use annulus::WaitStrategy;
     /// use annulus::shm::{Shared, WhenGone, spsc};
     ///
-    /// let builder = annulus::spsc::Builder::new(64);
+    /// let builder = annulus::Settings::new(64);
     /// let Shared { handle: mut producer, invitation, .. } =
     ///     spsc::producer::<u64>(builder, WhenGone::Close)?;
     /// // Usually in another process.
@@ -137,12 +137,12 @@ impl Invitation {
     /// waits for the answer, for two seconds at most. Otherwise it does not wait.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Directory, Invitation, Shared, broadcast};
     ///
     /// let path = std::env::temp_dir().join(format!("annulus-example-{}", std::process::id()));
     /// let directory = Directory::open(&path)?; // or `Directory::of_user()`
-    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
     /// let name = invitation.publish(&directory, "prices")?;
     ///
     /// // Usually in another process.

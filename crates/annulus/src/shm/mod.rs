@@ -7,13 +7,13 @@
 //! do so in one call, by a name.
 //!
 //! ```
-//! use annulus::broadcast::Builder;
+//! use annulus::Settings;
 //! use annulus::shm::{Directory, Invitation, PeerState, Shared, broadcast};
 //! # let path = std::env::temp_dir().join(format!("annulus-page-{}", std::process::id()));
 //!
 //! // The process that publishes.
 //! let Shared { handle: mut publisher, invitation, .. } =
-//!     broadcast::lossy::<[f64; 2]>(Builder::new(1024))?;
+//!     broadcast::lossy::<[f64; 2]>(Settings::new(1024))?;
 //! let directory = Directory::open(&path)?; // or `Directory::of_user()`
 //! let name = invitation.publish(&directory, "quotes")?;
 //!

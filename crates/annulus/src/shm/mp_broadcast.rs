@@ -9,11 +9,11 @@
 //! and a subscriber that falls behind is told how many it has lost.
 //!
 //! ```
-//! use annulus::broadcast::Builder;
+//! use annulus::Settings;
 //! use annulus::shm::{Invitation, Shared, mp_broadcast};
 //! use std::os::unix::net::UnixStream;
 //!
-//! let builder = mp_broadcast::Builder::new(Builder::new(64)).publishers(8);
+//! let builder = mp_broadcast::Builder::new(Settings::new(64)).publishers(8);
 //! let Shared { handle: mut publisher, peers: places, invitation, .. } = builder.build::<u64>()?;
 //! let (here, there) = UnixStream::pair()?;
 //! invitation.send(&here)?;
@@ -104,7 +104,7 @@ pub use crate::broadcast::FellowPublisher as Publisher;
 /// See the [module](self) for an example.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    ring: crate::broadcast::Builder,
+    ring: crate::Settings,
     publishers: usize,
     when_no_publisher: WhenGone,
 }
@@ -113,7 +113,7 @@ impl Builder {
     /// A ring with 16 places, and the settings of `ring`: its capacity, its name, its memory, and how
     /// publishers and subscribers of this process wait.
     #[must_use]
-    pub fn new(ring: crate::broadcast::Builder) -> Self {
+    pub fn new(ring: crate::Settings) -> Self {
         Self { ring, publishers: 16, when_no_publisher: WhenGone::Wait }
     }
 
@@ -129,10 +129,10 @@ impl Builder {
     /// last publisher leaves, and within 50 ms when it has died.
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, WhenGone, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let builder = builder.when_no_publisher(WhenGone::Close);
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
@@ -163,10 +163,10 @@ impl Builder {
     /// # Examples
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{ShareError, mp_broadcast};
     ///
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let made = builder.clone().publishers(3).build::<u64>()?;
     /// assert_eq!(made.handle.capacity(), 64);
     /// assert_eq!((made.peers.count(), made.peers.taken()), (3, 1));
@@ -209,7 +209,7 @@ impl Builder {
     /// # Examples
     ///
     /// ```
-    /// use annulus::broadcast::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Directory, NamedSubscriber, Received, mp_broadcast};
     /// # let path = std::env::temp_dir().join(format!("annulus-publish-in-{}", std::process::id()));
     ///
@@ -217,7 +217,7 @@ impl Builder {
     /// let mut subscriber = NamedSubscriber::<u64>::new(&directory, "prices")?.begin_with_oldest();
     ///
     /// // Usually two processes.
-    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let (mut first, name) = builder.clone().publish_in::<u64>(&directory, "prices")?;
     /// let (mut second, no_name) = builder.publish_in::<u64>(&directory, "prices")?;
     /// assert!(name.is_some() && no_name.is_none());
@@ -273,10 +273,10 @@ impl Builder {
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{AttachError, Shared, mp_broadcast};
 ///
-/// let builder = mp_broadcast::Builder::new(Builder::new(64)).publishers(2);
+/// let builder = mp_broadcast::Builder::new(Settings::new(64)).publishers(2);
 /// let Shared { handle: mut first, invitation, .. } = builder.build::<u64>()?;
 /// let mut second = mp_broadcast::publisher::<u64>(&invitation)?;
 /// let error = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
@@ -299,12 +299,12 @@ pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, At
 ///
 /// Any bytes are a `T`.
 pub(super) fn create_ring<T: Message>(
-    builder: crate::broadcast::Builder,
+    builder: crate::Settings,
     of: &MessageType,
     places: usize,
     when_no_publisher: WhenGone,
 ) -> Result<Shared<FellowPublisher<T>, Places>, ShareError> {
-    let capacity = builder.slots();
+    let capacity = builder.capacity;
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
     }
@@ -331,8 +331,7 @@ pub(super) fn create_ring<T: Message>(
     let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let offset = layout.slots_offset().ok_or(too_large)?;
     let bytes = offset.checked_add(slots.size()).ok_or(too_large)?;
-    let memory =
-        PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory_options())?;
+    let memory = PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or(too_large)?;
     let ends = when_no_publisher == WhenGone::Close;

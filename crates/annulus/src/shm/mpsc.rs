@@ -18,7 +18,7 @@
 //! use std::os::unix::net::UnixStream;
 //!
 //! // The process that receives.
-//! let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(8);
+//! let builder = mpsc::Builder::new(annulus::Settings::new(64)).producers(8);
 //! let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<u64>()?;
 //! let (here, there) = UnixStream::pair()?;
 //! invitation.send(&here)?;
@@ -54,14 +54,14 @@
 //! # Close
 //!
 //! Any process may [close](Producer::close) the queue, for all of them. It is closed, too, when the consumer
-//! is dropped; and when the last producer is gone, if [`when_no_producer`](Builder::when_no_producer) says so.
-//! All that was sent before is received. A producer that closes the queue wakes the consumer, and the
+//! is dropped; and when the last producer is gone, if [`when_no_producer`](Builder::when_no_producer) says
+//! so. All that was sent before is received. A producer that closes the queue wakes the consumer, and the
 //! consumer wakes all producers. A producer that waits for room learns of the close of another producer
 //! within 50 ms.
 //!
 //! # Numbers
 //!
-//! In the [`Stats`](crate::Stats) of any handle, `writers` are the producers of all processes. In the
+//! In the [`Stats`](crate::stats::Stats) of any handle, `writers` are the producers of all processes. In the
 //! consumer's, `producers` has an entry for each place: how many messages its producers have sent, one
 //! producer after the other.
 //!
@@ -92,9 +92,9 @@ pub type Consumer<T> = crate::queue::Consumer<T, ManyAcross<T>>;
 /// Settings of a queue between processes, and the verb that makes it.
 ///
 /// See the [module](self) for an example.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Builder {
-    queue: crate::mpsc::Builder,
+    queue: crate::Settings,
     producers: usize,
     when_no_producer: WhenGone,
     when_consumer_dies: WhenGone,
@@ -102,10 +102,10 @@ pub struct Builder {
 
 impl Builder {
     /// A queue with 16 places, and the settings of `queue`: the slots of each ring, the name, and how the
-    /// consumer waits. Its [`memory`](crate::mpsc::Builder::memory) options apply to the memory that the
+    /// consumer waits. Its [`memory`](crate::Settings::memory) options apply to the memory that the
     /// processes share, with all rings: see [`annulus::memory`](crate::memory).
     #[must_use]
-    pub fn new(queue: crate::mpsc::Builder) -> Self {
+    pub fn new(queue: crate::Settings) -> Self {
         Self { queue, producers: 16, when_no_producer: WhenGone::Wait, when_consumer_dies: WhenGone::Close }
     }
 
@@ -127,7 +127,7 @@ impl Builder {
     /// ```
     /// use annulus::shm::{Shared, WhenGone, mpsc};
     ///
-    /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
+    /// let builder = mpsc::Builder::new(annulus::Settings::new(64));
     /// let builder = builder.when_no_producer(WhenGone::Close);
     /// let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>()?;
     /// let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
@@ -168,8 +168,8 @@ impl Builder {
     /// ```
     /// use annulus::shm::{ShareError, mpsc};
     ///
-    /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
-    /// let made = builder.producers(3).build::<u64>()?;
+    /// let builder = mpsc::Builder::new(annulus::Settings::new(64));
+    /// let made = builder.clone().producers(3).build::<u64>()?;
     /// assert_eq!((made.handle.capacity(), made.peers.count()), (64, 3));
     /// let error = builder.producers(0).build::<u64>().map(drop).unwrap_err();
     /// assert!(matches!(error, ShareError::Producers { producers: 0, most: 1024 }));
@@ -184,7 +184,7 @@ impl Builder {
         self,
         of: &MessageType,
     ) -> Result<Shared<crate::queue::Consumer<K::Message, K>, Places>, ShareError> {
-        create_queue(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
+        create_queue(self.queue, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
 }
 
@@ -205,7 +205,7 @@ impl Builder {
 /// ```
 /// use annulus::shm::{AttachError, PeerState, Shared, mpsc};
 ///
-/// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(1);
+/// let builder = mpsc::Builder::new(annulus::Settings::new(64)).producers(1);
 /// let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>()?;
 /// let (mut producer, peer) = mpsc::producer::<u64>(&invitation)?;
 /// let error = mpsc::producer::<u64>(&invitation).map(drop).unwrap_err();
@@ -239,7 +239,7 @@ pub fn producer<T: Message>(invitation: &Invitation) -> Result<(Producer<T>, Pee
 /// ```
 /// use annulus::shm::{AttachError, Shared, mpsc};
 ///
-/// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
+/// let builder = mpsc::Builder::new(annulus::Settings::new(64));
 /// let Shared { handle: consumer, invitation, .. } = builder.build::<u64>()?;
 /// let error = mpsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
 /// assert!(matches!(error, AttachError::Occupied));

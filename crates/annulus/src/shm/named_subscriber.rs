@@ -71,7 +71,7 @@ use crate::wait::{Until, WaitStrategy};
 /// # Examples
 ///
 /// ```
-/// use annulus::broadcast::Builder;
+/// use annulus::Settings;
 /// use annulus::shm::{Directory, NamedSubscriber, PeerState, Received, Shared, broadcast};
 /// # let path = std::env::temp_dir().join(format!("annulus-named-subscriber-{}", std::process::id()));
 ///
@@ -82,7 +82,7 @@ use crate::wait::{Until, WaitStrategy};
 /// // Usually in another process, which is started again later.
 /// for life in 0..2 {
 ///     let Shared { handle: mut publisher, invitation, .. } =
-///         broadcast::lossy::<u64>(Builder::new(64))?;
+///         broadcast::lossy::<u64>(Settings::new(64))?;
 ///     let name = invitation.publish(&directory, "prices")?;
 ///     publisher.publish(life);
 ///
@@ -265,7 +265,6 @@ impl<T: Message> NamedSubscriber<T> {
     pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<Option<Received<T>>, FindError> {
         let until = until.into();
         let Some(joined) = self.current() else { return self.wait_for_next(until.deadline()) };
-        let until = until.map_or(Until::FOREVER, Until::from);
         Ok(joined.receive(|subscriber| subscriber.recv_or_lag_until(until)))
     }
 

@@ -26,12 +26,13 @@ use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
-use crate::lane::{Numbers, PlaceTable};
+use crate::lane::{Number, Numbers, PlaceTable};
 use crate::memory::PlacedMemory;
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
 use crate::queue::across::{KindAcross, Part};
-use crate::queue::{Consumer, Plan, Producer};
+use crate::queue::{Consumer, Producer};
+use crate::settings::Settings;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
@@ -47,7 +48,7 @@ use crate::wait::WaitStrategy;
 /// ```
 /// use annulus::shm::{Shared, mpsc};
 ///
-/// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(4);
+/// let builder = mpsc::Builder::new(annulus::Settings::new(8)).producers(4);
 /// let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<u64>()?;
 /// let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
 /// producer.send(7).unwrap();
@@ -168,7 +169,7 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 pub(super) fn create_queue<K: KindAcross>(
-    plan: Plan,
+    plan: Settings,
     of: &MessageType,
     places: usize,
     when_no_producer: WhenGone,
@@ -188,7 +189,7 @@ pub(super) fn create_queue<K: KindAcross>(
         slot_bytes: payload.slot_bytes(),
         capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
         cells: LANE_CELLS * places,
-        start: plan.first.get(),
+        start: plan.first,
         creator: ProcessId::current()?,
         identity,
     };
@@ -198,9 +199,9 @@ pub(super) fn create_queue<K: KindAcross>(
     let ends = when_no_producer == WhenGone::Close;
     let waits = when_consumer_dies == WhenGone::Wait;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
-    numbers(&memory).begin_at(plan.first, policies);
+    numbers(&memory).begin_at(Number::new(plan.first), policies);
     let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
-    (0..places).for_each(|place| table.numbers(place).begin_at(plan.first, 0));
+    (0..places).for_each(|place| table.numbers(place).begin_at(Number::new(plan.first), 0));
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // (Nobody else has the page.)
     let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
@@ -217,7 +218,7 @@ pub(super) fn join_as_consumer<K: KindAcross>(
 ) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
     let Other { table, extent, layout, .. } = Other::new::<K>(invitation, of)?;
     let place_lock = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
-    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    let plan = Settings::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(table, &extent, place_lock, plan)
         .ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
@@ -227,7 +228,7 @@ fn consumer_at<K: KindAcross>(
     table: Table,
     extent: &LaneExtent,
     place_lock: PlaceLock,
-    plan: Plan,
+    plan: Settings,
 ) -> Option<(Consumer<K::Message, K>, Places)> {
     numbers(&table.memory).consumer_comes();
     let table = Arc::new(table);
@@ -287,7 +288,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
         producers: Some(table.producers(Some(place))),
         memory: Arc::new((Arc::clone(&table), place_lock)),
     };
-    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    let plan = Settings::of_guest(layout.capacity / table.count, layout.start, strategy);
     table.come(place);
     // places.join3. SAFETY: the numbers are in the memory, which is writable. The lock keeps other producers
     // away from this lane. The queue state holds it until this producer is dropped.

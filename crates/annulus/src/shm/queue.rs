@@ -18,25 +18,24 @@ use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
-use crate::lane::{Cells, Numbers};
+use crate::lane::{Cells, Number, Numbers};
 use crate::memory::{Block, PlacedMemory};
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::queue::across::{KindAcross, LanePart, Part};
-use crate::queue::{Consumer, Plan, Producer};
-use crate::spsc::Builder;
+use crate::queue::{Consumer, Producer};
+use crate::settings::Settings;
 use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
 /// A queue of such messages. `detail` is for the process that joins.
 pub(super) fn create_queue<K: KindAcross>(
-    builder: Builder,
+    plan: Settings,
     kind: ShmKind,
     of: &MessageType,
     detail: u64,
     policy: WhenGone,
 ) -> Result<Shared<Producer<K::Message, K>, Peer>, ShareError> {
-    let plan = builder.plan;
     let capacity = plan.capacity;
     check(&plan)?;
     let identity = Identity::new()?;
@@ -49,14 +48,14 @@ pub(super) fn create_queue<K: KindAcross>(
         slot_bytes: payload.slot_bytes(),
         capacity,
         cells: 0,
-        start: plan.first.get(),
+        start: plan.first,
         creator: ProcessId::current()?,
         identity,
     };
     let extent = LaneExtent::of::<K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create_memory(&extent, &plan)?);
     layout.write(&memory, &schema).ok_or(too_large)?;
-    numbers(&memory).begin_at(plan.first, detail);
+    numbers(&memory).begin_at(Number::new(plan.first), detail);
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     let peer = Peer::consumer(&memory, &page);
@@ -73,16 +72,17 @@ pub(super) fn create_queue<K: KindAcross>(
 }
 
 /// The memory of a queue.
-pub(super) fn create_memory(extent: &LaneExtent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
+pub(super) fn create_memory(extent: &LaneExtent, plan: &Settings) -> Result<PlacedMemory, ShareError> {
     Ok(PlacedMemory::create("annulus queue", extent.bytes, Access::Everyone, plan.memory)?)
 }
 
 /// Whether there can be a queue between processes of such lanes.
-pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
+pub(super) fn check(plan: &Settings) -> Result<(), ShareError> {
     let capacity = plan.capacity;
     if capacity == 0 {
         return Err(CapacityError::TooSmall { capacity, minimum: 1 }.into());
     }
+    plan.without_headroom()?;
     Ok(())
 }
 
@@ -120,7 +120,7 @@ pub(super) fn join<K: KindAcross>(
     let sleepers = [published.woken_from_elsewhere(is_gone), released];
     let part = part(&memory, sleepers, &extent, gone, Some(place_lock))
         .ok_or_else(|| damaged("the capacity", capacity as u64))?;
-    let plan = extent.plan(Plan::of_guest(capacity, layout.start, strategy));
+    let plan = extent.plan(Settings::of_guest(capacity, layout.start, strategy));
     // SAFETY: the numbers are in the memory, which is writable. The consumer's lock keeps other consumers
     // away. The queue state holds it until this consumer is dropped.
     Ok((unsafe { K::consumer(part, plan) }, peer, detail))
@@ -204,8 +204,8 @@ impl LaneExtent {
     }
 
     /// The plan of a queue for lanes of slots. Its capacity is each lane's, in messages.
-    pub(super) fn plan(&self, plan: Plan) -> Plan {
-        Plan { capacity: self.capacity, ..plan }
+    pub(super) fn plan(&self, plan: Settings) -> Settings {
+        Settings { capacity: self.capacity, ..plan }
     }
 
     /// What this process has of the lane with this number. `None` if it does not lie in the memory.
@@ -348,7 +348,7 @@ mod tests {
     fn the_seat_is_free_or_taken() {
         let of = MessageType::of::<u64>();
         let Shared { handle: _producer, peers: peer, invitation, .. } =
-            create_queue::<Across<u64>>(Builder::new(1), ShmKind::Spsc, &of, 0, WhenGone::Wait).unwrap();
+            create_queue::<Across<u64>>(Settings::new(1), ShmKind::Spsc, &of, 0, WhenGone::Wait).unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
         let join = || join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |_, _| None);
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn either_side_sleeps() {
         let of = MessageType::of::<u64>();
-        let builder = Builder::new(1).wait_strategy(BLOCK);
+        let builder = Settings::new(1).wait_strategy(BLOCK);
         let Shared { handle: mut producer, peers: peer, invitation, .. } =
             create_queue::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenGone::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: NotYet }");

@@ -18,6 +18,7 @@ use super::message_type::MessageType;
 use super::process::ProcessId;
 use super::shared::Shared;
 use crate::os::shared_memory::{Access, SharedMemory};
+use crate::settings::Settings;
 
 #[test]
 fn a_program_in_c_reads_a_ring_by_its_offsets() {
@@ -65,7 +66,7 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
 /// Live rings, over the end of their slots: the messages that are there, and no others.
 #[test]
 fn a_program_in_c_reads_the_messages() {
-    let builder = crate::broadcast::Builder::new(4);
+    let builder = crate::Settings::new(4);
     let Shared { handle: mut publisher, invitation, .. } = super::broadcast::lossy::<u64>(builder).unwrap();
     let Some(said) = said_by_c("read_ring", &invitation.ring) else {
         return;
@@ -80,7 +81,7 @@ fn a_program_in_c_reads_the_messages() {
     publisher.close();
     assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 8\nend 9\n{messages}"));
 
-    let builder = crate::spsc::Builder::new(3);
+    let builder = crate::Settings::new(3);
     let Shared { handle: mut producer, invitation, .. } =
         super::spsc::producer::<u64>(builder, super::WhenGone::Close).unwrap();
     let (mut consumer, _) = super::spsc::consumer::<u64>(&invitation).unwrap();
@@ -93,7 +94,7 @@ fn a_program_in_c_reads_the_messages() {
     let said = said_by_c("read_ring", &invitation.ring).unwrap();
     assert_eq!(said, "consumers 1\nclosed 1\nmessage 2: 102\nmessage 3: 103\n");
 
-    let builder = super::mpsc::Builder::new(crate::mpsc::Builder::new(3)).producers(2);
+    let builder = super::mpsc::Builder::new(Settings::new(3)).producers(2);
     let builder = builder.when_no_producer(super::WhenGone::Close);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>().unwrap();
     let mut producers = [(); 2].map(|()| super::mpsc::producer::<u64>(&invitation).unwrap().0);
@@ -108,7 +109,7 @@ fn a_program_in_c_reads_the_messages() {
     let second = "place 1: 1 came, 0 left\nmessage 0: 200\n";
     assert_eq!(said, format!("policies 1\nconsumers 1\nclosed 0\n{first}{second}"));
 
-    let builder = crate::queue::bytes::Builder::new(64);
+    let builder = crate::Settings::new(64);
     let Shared { handle: mut producer, invitation, .. } =
         super::bytes::producer(builder, super::WhenGone::Close).unwrap();
     let (mut consumer, _) = super::bytes::consumer(&invitation).unwrap();
@@ -126,7 +127,7 @@ fn a_program_in_c_reads_the_messages() {
 /// Also of a ring with seats, one of which was left.
 #[test]
 fn a_program_in_c_reads_the_seats() {
-    let builder = crate::broadcast::Builder::new(4).headroom(1);
+    let builder = crate::Settings::new(4).headroom(1);
     let Shared { handle: mut publisher, invitation, .. } =
         super::broadcast::lossless::<u64>(builder, 2).unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();

@@ -48,7 +48,7 @@ const WORD_BYTES: usize = size_of::<u64>();
 /// # let path = std::env::temp_dir().join(format!("annulus-observer-{}", std::process::id()));
 /// # let directory = Directory::open(&path)?;
 ///
-/// let builder = annulus::spsc::Builder::new(64);
+/// let builder = annulus::Settings::new(64);
 /// let Shared { handle: mut producer, invitation, .. } = spsc::producer::<u64>(builder, WhenGone::Close)?;
 /// let name = invitation.publish(&directory, "orders")?;
 /// producer.send_batch(&[1, 2, 3]).unwrap();
@@ -173,7 +173,7 @@ impl RingObserver {
     /// # let path = std::env::temp_dir().join(format!("annulus-observer-read-{}", std::process::id()));
     /// # let directory = Directory::open(&path)?;
     ///
-    /// let builder = annulus::broadcast::Builder::new(64);
+    /// let builder = annulus::Settings::new(64);
     /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u32>(builder)?;
     /// let name = invitation.publish(&directory, "prices")?;
     /// publisher.publish_batch(&[70, 80]);
@@ -381,7 +381,7 @@ pub struct RingNumbers {
 /// # let path = std::env::temp_dir().join(format!("annulus-reader-numbers-{}", std::process::id()));
 /// # let directory = Directory::open(&path)?;
 ///
-/// let builder = annulus::broadcast::Builder::new(64);
+/// let builder = annulus::Settings::new(64);
 /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 4)?;
 /// let name = invitation.publish(&directory, "orders")?;
 /// let mut subscriber = invitation.accept_lossless::<u64>()?.subscribe()?;

@@ -29,7 +29,7 @@ use super::invitation::Invitation;
 /// ```
 /// use annulus::shm::{Shared, WhenGone, spsc};
 ///
-/// let builder = annulus::spsc::Builder::new(64);
+/// let builder = annulus::Settings::new(64);
 /// let Shared { handle: mut producer, peers, invitation, .. } =
 ///     spsc::producer::<u64>(builder, WhenGone::Close)?;
 /// println!("the consumer is {}", peers.state()); // not there yet

@@ -26,9 +26,9 @@
 //! or closed. So let only processes in that may do so.
 //!
 //! Where not all bytes are a value (a `bool`, an enum, a text), the consumer checks each message that it has
-//! copied out of the queue, and passes what is corrupt. [`try_recv`](Consumer::try_recv) then returns
-//! [`Corrupt`](crate::TryRecvError::Corrupt), which names the field and its number. Other verbs go on behind
-//! it, and [`total_corrupt`](Consumer::total_corrupt) counts it for all of them.
+//! copied out of the queue, and each verb passes over what is corrupt.
+//! [`total_corrupt`](Consumer::total_corrupt) counts it, and [`last_corrupt`](Consumer::last_corrupt) names
+//! the field and what it holds.
 //!
 //! The other process can also change a message while this one looks at it. So no safe verb gives a slice, or
 //! a reference, into the memory. A message is a copy, and stays as it is, once it is received: by `recv`, a
@@ -70,7 +70,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 /// expedited), and so does the consumer's. This takes some milliseconds with the first such ring, if there is
 /// a second thread. Where the system refuses it, each send or receive executes a full fence.
 ///
-/// The [`memory`](crate::spsc::Builder::memory) of the builder is that which the processes share: see
+/// The [`memory`](crate::Settings::memory) of the builder is that which the processes share: see
 /// [`annulus::memory`](crate::memory).
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 /// use annulus::shm::{Invitation, PeerState, Shared, WhenGone, spsc};
 /// use std::os::unix::net::UnixStream;
 ///
-/// let builder = annulus::spsc::Builder::new(64);
+/// let builder = annulus::Settings::new(64);
 /// let Shared { handle: mut producer, peers, invitation, .. } =
 ///     spsc::producer::<u64>(builder, WhenGone::Close)?;
 /// assert_eq!(peers.state(), PeerState::NotYet);
@@ -103,7 +103,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 /// ```
 #[doc(alias = "SharedRing")]
 pub fn producer<T: Message>(
-    builder: crate::spsc::Builder,
+    builder: crate::Settings,
     when_consumer_dies: WhenGone,
 ) -> Result<Shared<Producer<T>, Peer>, ShareError> {
     create_queue(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, when_consumer_dies)

@@ -94,12 +94,12 @@ impl Delta {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
-    use crate::stats::Handles;
+    use crate::stats::HandleCount;
 
     fn stats(published: u64, own: Option<u64>, counted: Option<Counted>) -> Stats {
         let own =
             own.map(|received| OwnStats { position: received, received, lagged: 1, corrupt: 0, pending: 0 });
-        Stats { published, own, counted, writers: Handles::new(1, published), ..Stats::new(None, 4) }
+        Stats { published, own, counted, writers: HandleCount::new(1, published), ..Stats::new(None, 4) }
     }
 
     #[test]

@@ -53,11 +53,12 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 /// assert_eq!((stats.followed[0].position, stats.followed[0].lag), (1, 2));
 /// # Ok::<(), annulus::SendError<&[u64]>>(())
 /// ```
+#[doc(alias = "snapshot")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The name of the ring, if its builder gave it one (`named`). The ring of a topic of a
-    /// [bus](crate::bus) has the name of the topic otherwise. `Observers` lists rings
+    /// The name of the ring, if its [settings](crate::Settings::name) gave it one. The ring of a topic of a
+    /// [bus](crate::bus) has the name of the topic otherwise. `Observer::list` lists rings
     /// that have a name.
     pub name: Option<Cow<'static, str>>,
     /// How many messages the ring holds. (A queue with a ring for each producer: how many each of them
@@ -77,11 +78,11 @@ pub struct Stats {
     /// slowest subscriber is behind.
     pub pending: Option<u64>,
     /// Publishers, producers or senders.
-    pub writers: Handles,
+    pub writers: HandleCount,
     /// Subscribers, consumers or receivers. What makes subscribers does not count. Of a lossless broadcast
     /// ring between processes: those that have a seat, in all processes; one that has died counts until the
-    /// publisher finds that out, and [`joined`](Handles::joined) is the most that were seen at one time.
-    pub readers: Handles,
+    /// publisher finds that out, and [`joined`](HandleCount::joined) is the most that were seen at one time.
+    pub readers: HandleCount,
     /// Each producer of a queue, in the order of joining. A producer that has left is listed while its
     /// messages lie in a ring that no other producer has taken over. Empty for other rings.
     pub producers: Vec<ProducerStats>,
@@ -107,8 +108,8 @@ impl Stats {
             published: 0,
             received: None,
             pending: None,
-            writers: Handles::default(),
-            readers: Handles::default(),
+            writers: HandleCount::default(),
+            readers: HandleCount::default(),
             producers: Vec::new(),
             followed: Vec::new(),
             own: None,
@@ -151,14 +152,14 @@ impl Stats {
 /// The handles of one side of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Handles {
+pub struct HandleCount {
     /// How many there are.
     pub now: usize,
     /// How many there have been, these included.
     pub joined: u64,
 }
 
-impl Handles {
+impl HandleCount {
     pub(crate) fn new(now: usize, joined: u64) -> Self {
         Self { now, joined }
     }
@@ -230,7 +231,7 @@ pub struct ProducerStats {
     /// How many messages lie in its ring, including those that the ring's previous producer left there. Never
     /// more than the capacity.
     pub pending: u64,
-    /// How long messages lay in its ring. `None` if `Builder::statistics` is off, or nothing was measured
+    /// How long messages lay in its ring. `None` if `Settings::statistics` is off, or nothing was measured
     /// yet. Queues with many consumers do not measure it.
     pub latency: Option<Latency>,
 }

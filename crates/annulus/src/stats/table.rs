@@ -57,7 +57,7 @@ impl fmt::Display for Stats {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
-    use crate::stats::{Counted, FollowedStats, Handles, Latency, OwnStats, ProducerStats};
+    use crate::stats::{Counted, FollowedStats, HandleCount, Latency, OwnStats, ProducerStats};
     use alloc::string::ToString;
 
     #[test]
@@ -68,8 +68,8 @@ mod tests {
             published: 101,
             received: Some(102),
             pending: None,
-            writers: Handles::new(103, 104),
-            readers: Handles::new(105, 106),
+            writers: HandleCount::new(103, 104),
+            readers: HandleCount::new(105, 106),
             producers: [ProducerStats { id: 107, sent: 108, received: 109, pending: 110, latency }].into(),
             followed: [FollowedStats { cell: 111, position: 112, lag: 113 }].into(),
             own: Some(OwnStats { position: 114, received: 115, lagged: 116, corrupt: 23, pending: 117 }),

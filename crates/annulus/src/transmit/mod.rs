@@ -96,7 +96,8 @@ pub trait Transmit: Send {
     /// ring without subscribers is not closed.)
     fn is_closed(&self) -> bool;
 
-    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
+    /// Sends `value`. Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring while the ring is
+    /// full.
     ///
     /// # Errors
     ///

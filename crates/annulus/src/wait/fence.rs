@@ -83,10 +83,10 @@ pub(crate) fn is_asymmetric() -> bool {
 /// It may be called from any thread, and any number of times. If the system refuses it, nothing changes.
 ///
 /// ```
-/// annulus::prepare();
+/// annulus::wait::prepare_process();
 /// ```
 #[cfg(feature = "std")]
-pub fn prepare() {
+pub fn prepare_process() {
     register();
 }
 

@@ -1,30 +1,32 @@
-//! How a thread waits for another: spinning, and sleeping at no cost to the thread that wakes it.
+//! How a handle waits for another: [`WaitStrategy`], for how long: [`Until`], and what a process does for it
+//! in advance: `prepare_process`.
 //!
-//! In the order of a wait, after a send or a receive has found nothing to do:
-//!
-//! ```text
-//! wait_until            a verb waits: poll, spin, sleep
-//! poll                  what a poll finds, and until when it is repeated
-//! strategy, spin        how a thread spins before it sleeps
-//! until                 how a verb waits, and how long at most
-//! give_way              giving up the time slice, where that helps
-//! reader_backoff        how a reader that is fast keeps its distance from the writer
-//! writer_backoff        how a writer at its limit keeps its distance from the readers
-//! event_count           where to sleep, and whom to wake
-//! fence                 the light fence of a waker, the heavy one of a sleeper; naps
-//! nap_for_tasks         naps for waiters that have no clock
-//! cohorts, park         threads asleep: many at one word; by the kernel
-//! other_processes       threads asleep in several processes
-//! waiters/              the tasks at an event
-//! listener, task        a task waits, with a waker
-//! relay_listener        a notify at one event becomes a notify at another
-//! wait_for_any, arms    a select waits, at several events; what for
-//! parker                a thread that a waker wakes
-//! source                what a select, a worker or a notifier can wait at
-//! latch, control        a shutdown, or the end of threads; how to stop a worker
-//! handle_strategy       the strategy of one handle, in place of its ring's
-//! catch_panic           others' code in the middle of a verb
-//! ```
+//! A thread spins, and then sleeps at no cost to the thread that wakes it. The [guide](crate::guide::waiting)
+//! says which strategy is for what.
+
+// In the order of a wait, after a send or a receive has found nothing to do:
+//
+// wait_until            a verb waits: poll, spin, sleep
+// poll                  what a poll finds, and until when it is repeated
+// strategy, spin        how a thread spins before it sleeps
+// until                 how a verb waits, and how long at most
+// give_way              giving up the time slice, where that helps
+// reader_backoff        how a reader that is fast keeps its distance from the writer
+// writer_backoff        how a writer at its limit keeps its distance from the readers
+// event_count           where to sleep, and whom to wake
+// fence                 the light fence of a waker, the heavy one of a sleeper; naps
+// nap_for_tasks         naps for waiters that have no clock
+// cohorts, park         threads asleep: many at one word; by the kernel
+// other_processes       threads asleep in several processes
+// waiters/              the tasks at an event
+// listener, task        a task waits, with a waker
+// relay_listener        a notify at one event becomes a notify at another
+// wait_for_any, arms    a select waits, at several events; what for
+// parker                a thread that a waker wakes
+// source                what a select, a worker or a notifier can wait at
+// latch, control        a shutdown, or the end of threads; how to stop a worker
+// handle_strategy       the strategy of one handle, in place of its ring's
+// catch_panic           others' code in the middle of a verb
 
 mod handle_strategy;
 mod latch;
@@ -83,6 +85,7 @@ mod counting_waker;
 #[cfg(feature = "async")]
 mod task;
 
+pub use crate::processor::ProcessorWait;
 pub(crate) use event_count::{EventCount, NewWord, Sleepers};
 pub(crate) use handle_strategy::own_strategy;
 pub(crate) use latch::Latch;
@@ -91,11 +94,15 @@ pub(crate) use reader_backoff::ReaderBackoff;
 pub(crate) use source::{Mark, Source};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 pub use until::Until;
-pub(crate) use wait_until::{Poll, look_now, wait_until};
+pub(crate) use wait_until::{LAST_LOOKS, Poll, look_now, wait_until};
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
 
 #[cfg(feature = "std")]
-pub use self::{arms::Choice, fence::prepare, wait_for_any::Listening};
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use self::fence::prepare_process;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use self::{arms::Choice, wait_for_any::Listening};
 #[cfg(feature = "std")]
 pub(crate) use self::{
     arms::{Armed, RoomArm, fill_claim},
@@ -114,6 +121,7 @@ pub(crate) use task::{Streaming, Waiting};
 #[cfg(all(test, feature = "async", not(annulus_loom)))]
 pub(crate) use counting_waker::Woken;
 #[cfg(annulus_loom)]
+#[doc(hidden)]
 pub use fence::barriers_asked;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 pub(crate) use fence::{is_asymmetric, tests::BARRIERS};

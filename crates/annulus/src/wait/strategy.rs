@@ -62,12 +62,12 @@ pub enum WaitStrategy {
     PauseSpin,
     /// Polls a few times with a pause, and then lets the processor wait until the one word changes that says
     /// whether there is something: the stamp of a slot, or the tail or the head of a queue. What does so is
-    /// [`ProcessorWait::of_this_processor`](crate::ProcessorWait::of_this_processor). It never sleeps in the
-    /// kernel, and never gives up the core.
+    /// [`ProcessorWait::of_this_processor`](crate::wait::ProcessorWait::of_this_processor). It never sleeps
+    /// in the kernel, and never gives up the core.
     ///
     /// One such wait lasts 100 microseconds at most, and then it polls again. So it notices a close, or the
     /// stop of a worker, up to that much later. A wait with a deadline ends with the deadline; with
-    /// [`Wfe`](crate::ProcessorWait::Wfe) up to 100 microseconds later.
+    /// [`Wfe`](crate::wait::ProcessorWait::Wfe) up to 100 microseconds later.
     ///
     /// If the processor has no such instruction, or a virtual machine hides it, or if no single word decides,
     /// this is [`PauseSpin`](Self::PauseSpin). No single word decides for `select!`, `Select`, patterns of a

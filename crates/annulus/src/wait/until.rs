@@ -32,6 +32,7 @@ use super::{Deadline, WaitStrategy};
 /// assert_eq!(consumer.recv_until(briefly), Err(RecvTimeoutError::Timeout));
 /// # Ok::<(), annulus::SendError<i32>>(())
 /// ```
+// Decision 0158: one value, not a suffix for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "durations need `std`"))]
 #[must_use = "it does nothing until a verb gets it"]
@@ -72,7 +73,7 @@ impl Until {
     }
 
     /// The same for several waits, of which the first begins now: a duration counts from here.
-    #[cfg(feature = "pipeline")]
+    #[cfg(all(feature = "pipeline", not(annulus_loom)))]
     pub(crate) fn begun(self) -> Self {
         Self { limit: self.deadline().map_or(Limit::None, Limit::At), ..self }
     }

@@ -162,7 +162,7 @@ fn watch<W: Poll>(
 /// After the deadline a waiter retries [`Look::Again`] at most this many times: about a millisecond. While a
 /// publisher ran at full speed, a subscriber of a ring of 64 slots was lapped 64 times one after the other,
 /// once in a million receives.
-pub(super) const LAST_LOOKS: u32 = 1_000;
+pub(crate) const LAST_LOOKS: u32 = 1_000;
 
 /// What is there now, for a caller that does not wait: one look, and more where a look says so.
 #[inline(always)]

@@ -150,9 +150,9 @@ impl<R, C> Builder<R, C> {
         self
     }
 
-    /// Calls `callback` each time nothing came for `timeout`, on the worker's thread, and goes on. The time is
-    /// measured on the monotonic clock, from when the worker found nothing to do, or from the last call. With
-    /// a `timeout` of zero it is called whenever nothing is there, so the thread never sleeps.
+    /// Calls `callback` each time nothing came for `timeout`, on the worker's thread, and goes on. The time
+    /// is measured on the monotonic clock, from when the worker found nothing to do, or from the last call.
+    /// With a `timeout` of zero it is called whenever nothing is there, so the thread never sleeps.
     ///
     /// A stop ends the calls, except one that was about to begin. If this is called again, only the last
     /// callback counts.

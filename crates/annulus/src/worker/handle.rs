@@ -100,8 +100,8 @@ impl<C> Worker<C> {
     ///   batch, too. Later messages are dropped with the receiver, if nobody else receives them.
     /// - *A message that another thread is still writing* may count as sent. Then the worker waits for it (it
     ///   spins), so that it can receive the messages behind it.
-    /// - *Behind other stages*, what counts is what they have processed. So stop the workers of a pipeline one
-    ///   after the other, and [`join`](Self::join) each before you stop the next one.
+    /// - *Behind other stages*, what counts is what they have processed. So stop the workers of a pipeline
+    ///   one after the other, and [`join`](Self::join) each before you stop the next one.
     ///
     /// It takes a lock for a moment, and calls the operating system if the thread sleeps, so it is not for
     /// signal handlers.
@@ -284,8 +284,8 @@ impl<C> fmt::Debug for Worker<C> {
 /// [`Builder::stopper`](super::Builder::stopper) and [`Worker::stopper`].
 ///
 /// Its clones stop the same worker. Any number of threads may do so at once, also beside the worker's end: a
-/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the worker has
-/// ended, it does nothing.
+/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the worker
+/// has ended, it does nothing.
 ///
 /// ```
 /// use annulus::Worker;

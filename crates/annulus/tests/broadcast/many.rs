@@ -200,7 +200,7 @@ macro_rules! sizes {
             #[test]
             fn lossless() {
                 for &capacity in CAPACITIES {
-                    let (publisher, subscribable) = annulus::broadcast::Builder::new(capacity).headroom(capacity / 3).mp_lossless().unwrap();
+                    let (publisher, subscribable) = annulus::broadcast::mp_lossless_with(annulus::Settings::new(capacity).headroom(capacity / 3)).unwrap();
                     let subscribers = [(); 3].map(|()| subscribable.subscribe());
                     race::<$bytes, Lossless>(publisher, subscribers, true);
                 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use annulus::broadcast::Builder;
-use annulus::{Observers, metrics as exported, mpsc, spsc};
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::{Observer, metrics as exported, mpsc, spsc};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
@@ -90,7 +91,7 @@ impl Recorder for Notes {
 fn a_ring_with_a_name_is_exported_once() {
     let notes = Notes::default();
     let (mut producer, mut consumer) =
-        mpsc::Builder::new(8).named("orders").statistics(true).build::<u64>().unwrap();
+        mpsc::with::<u64>(Settings::new(8).name("orders").statistics(true)).unwrap();
     assert!(exported::export(&consumer.observer()));
     assert!(exported::export(&producer.observer()), "the same ring");
     producer.send_batch(&[1, 2, 3]).unwrap();
@@ -126,7 +127,7 @@ fn ring_without_a_name_is_not_exported() {
     let (producer, consumer) = spsc::channel::<u64>(8);
     let observer = consumer.observer();
     assert!(!exported::export(&observer));
-    let (publisher, subscribable) = Builder::new(8).named("gone").lossy::<u64>().unwrap();
+    let (publisher, subscribable) = broadcast::lossy_with::<u64>(Settings::new(8).name("gone")).unwrap();
     let gone = subscribable.observer();
     drop((publisher, subscribable, producer, consumer));
     assert!(!exported::export(&gone) && !exported::export(&observer));
@@ -137,7 +138,7 @@ fn ring_without_a_name_is_not_exported() {
 #[test]
 fn rings_of_one_name_add_up() {
     let notes = Notes::default();
-    let ring = || Builder::new(8).named("prices").lossless::<u64>().unwrap();
+    let ring = || broadcast::lossless_with::<u64>(Settings::new(8).name("prices")).unwrap();
     let ((mut first, first_source), (mut second, second_source)) = (ring(), ring());
     let (reader, mut other) = (first_source.subscribe(), second_source.subscribe());
     assert!(exported::export(&first.observer()) && exported::export(&second.observer()));
@@ -176,8 +177,8 @@ fn a_topic_is_exported_by_its_name() {
 #[test]
 fn a_ring_of_the_list_is_exported_once() {
     let notes = Notes::default();
-    let (mut producer, consumer) = mpsc::Builder::new(8).named("listed").build::<u64>().unwrap();
-    let listed = || Observers::named("listed").pop().unwrap();
+    let (mut producer, consumer) = mpsc::with::<u64>(Settings::new(8).name("listed")).unwrap();
+    let listed = || Observer::named("listed").pop().unwrap();
     assert!(exported::export(&listed()) && exported::export(&listed()));
     assert!(exported::export(&consumer.observer()) && exported::export(&producer.observer()));
     producer.send(1).unwrap();
@@ -187,8 +188,8 @@ fn a_ring_of_the_list_is_exported_once() {
         "1 1"
     );
     // The other way round.
-    let (other, _consumer) = mpsc::Builder::new(8).named("held").build::<u64>().unwrap();
-    let held = Observers::named("held").pop().unwrap();
+    let (other, _consumer) = mpsc::with::<u64>(Settings::new(8).name("held")).unwrap();
+    let held = Observer::named("held").pop().unwrap();
     assert!(exported::export(&other.observer()) && exported::export(&held));
     assert_eq!(notes.refreshed("held")["annulus_rings"].to_string(), "1");
 }

@@ -1,5 +1,5 @@
-//! Rings with a name, as `Observers` lists them: from the builder to the last handle, whatever the messages
-//! are. Each test has names of its own, since the list is that of the process.
+//! Rings with a name, as `Observer::list` lists them: from the builder to the last handle, whatever the
+//! messages are. Each test has names of its own, since the list is that of the process.
 #![allow(clippy::disallowed_types, reason = "a test")]
 
 use std::mem;
@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use annulus::Settings;
 use annulus::bus::Bus;
 use annulus::queue::ordered;
-use annulus::{Observer, Observers, broadcast, mpmc, mpsc, queue, spmc, spsc};
+use annulus::{Observer, broadcast, mpmc, mpsc, queue, spmc, spsc};
 
 /// The one ring of that name.
 #[track_caller]
 fn only(name: &str) -> Observer {
-    let mut found = Observers::named(name);
+    let mut found = Observer::named(name);
     assert_eq!(found.len(), 1, "{name}");
     found.remove(0)
 }
@@ -25,52 +26,55 @@ fn is_listed_to_the_end<W, R>(name: &'static str, (writer, reader): (W, R)) {
     let observer = only(name);
     assert_eq!(observer.stats().unwrap().name.as_deref(), Some(name));
     assert!(
-        Observers::list().iter().filter_map(Observer::stats).any(|stats| stats.name.as_deref() == Some(name))
+        Observer::list().iter().filter_map(Observer::stats).any(|stats| stats.name.as_deref() == Some(name))
     );
     assert!(!observer.is_closed() && !observer.is_gone());
     drop(writer);
     assert_eq!(only(name).stats().unwrap().writers.now, 0, "{name}: a side is left");
     assert!(observer.is_closed() && !observer.is_gone());
     drop(reader);
-    assert!(Observers::named(name).is_empty(), "{name}");
+    assert!(Observer::named(name).is_empty(), "{name}");
     assert!(observer.is_gone() && observer.is_closed() && observer.stats().is_none());
 }
 
 #[test]
 fn every_builder_lists_its_ring() {
-    is_listed_to_the_end("of spsc", spsc::Builder::new(4).named("of spsc").build::<u64>().unwrap());
-    is_listed_to_the_end("of mpsc", mpsc::Builder::new(4).named("of mpsc").build::<u64>().unwrap());
-    is_listed_to_the_end("of spmc", spmc::Builder::new(4).named("of spmc").build::<u64>().unwrap());
-    is_listed_to_the_end("of mpmc", mpmc::Builder::new(4).named("of mpmc").build::<u64>().unwrap());
-    is_listed_to_the_end("of shared", ordered::Builder::new(4).named("of shared").build::<u64>().unwrap());
-    let bytes = queue::bytes::Builder::new(64).named("of a queue's bytes").build().unwrap();
+    is_listed_to_the_end("of spsc", spsc::with::<u64>(Settings::new(4).name("of spsc")).unwrap());
+    is_listed_to_the_end("of mpsc", mpsc::with::<u64>(Settings::new(4).name("of mpsc")).unwrap());
+    is_listed_to_the_end("of spmc", spmc::with::<u64>(Settings::new(4).name("of spmc")).unwrap());
+    is_listed_to_the_end("of mpmc", mpmc::with::<u64>(Settings::new(4).name("of mpmc")).unwrap());
+    is_listed_to_the_end("of shared", ordered::with::<u64>(Settings::new(4).name("of shared")).unwrap());
+    let bytes = queue::bytes::with(Settings::new(64).name("of a queue's bytes")).unwrap();
     is_listed_to_the_end("of a queue's bytes", bytes);
-    let ring = |name| broadcast::Builder::new(4).named(name);
-    is_listed_to_the_end("of lossy", ring("of lossy").lossy::<u64>().unwrap());
-    is_listed_to_the_end("of lossless", ring("of lossless").lossless::<u64>().unwrap());
-    is_listed_to_the_end("of mp_lossy", ring("of mp_lossy").mp_lossy::<u64>().unwrap());
-    is_listed_to_the_end("of mp_lossless", ring("of mp_lossless").mp_lossless::<u64>().unwrap());
-    is_listed_to_the_end("of events", ring("of events").events(String::new).unwrap());
-    is_listed_to_the_end("of mp_events", ring("of mp_events").mp_events(String::new).unwrap());
-    let records = broadcast::bytes::Builder::new(64).named("of records").lossy().unwrap();
+    let ring = |name| Settings::new(4).name(name);
+    is_listed_to_the_end("of lossy", broadcast::lossy_with::<u64>(ring("of lossy")).unwrap());
+    is_listed_to_the_end("of lossless", broadcast::lossless_with::<u64>(ring("of lossless")).unwrap());
+    is_listed_to_the_end("of mp_lossy", broadcast::mp_lossy_with::<u64>(ring("of mp_lossy")).unwrap());
+    is_listed_to_the_end(
+        "of mp_lossless",
+        broadcast::mp_lossless_with::<u64>(ring("of mp_lossless")).unwrap(),
+    );
+    is_listed_to_the_end("of events", annulus::event::with(ring("of events"), String::new).unwrap());
+    is_listed_to_the_end("of mp_events", annulus::event::mp_with(ring("of mp_events"), String::new).unwrap());
+    let records = broadcast::bytes::lossy_with(Settings::new(64).name("of records")).unwrap();
     is_listed_to_the_end("of records", records);
 }
 
 #[test]
 fn listing_ends_with_the_last_side() {
-    let (producer, consumer) = mpsc::Builder::new(4).named("backwards").build::<u64>().unwrap();
+    let (producer, consumer) = mpsc::with::<u64>(Settings::new(4).name("backwards")).unwrap();
     let (other, observer) = (producer.clone(), only("backwards"));
     drop(consumer);
     drop(producer);
     assert!(!observer.is_gone(), "a producer is left");
     drop(other);
-    assert!(observer.is_gone() && Observers::named("backwards").is_empty());
-    let (publisher, source) = broadcast::Builder::new(4).named("late").lossless::<u64>().unwrap();
+    assert!(observer.is_gone() && Observer::named("backwards").is_empty());
+    let (publisher, source) = broadcast::lossless_with::<u64>(Settings::new(4).name("late")).unwrap();
     let subscriber = source.subscribe();
     drop((source, publisher));
     assert_eq!(only("late").stats().unwrap().readers.now, 1);
     drop(subscriber);
-    assert!(Observers::named("late").is_empty());
+    assert!(Observer::named("late").is_empty());
 }
 
 /// A ring stays in the list while its publisher is there, also if all receiving handles go, come back by
@@ -92,27 +96,26 @@ fn a_side_that_comes_back_is_there_again() {
             drop(publisher);
             assert_eq!(only($name).stats().unwrap().readers.now, 1);
             drop(subscriber);
-            assert!(observer.is_gone() && Observers::named($name).is_empty(), $name);
+            assert!(observer.is_gone() && Observer::named($name).is_empty(), $name);
         })*};
     }
-    let ring = |name| broadcast::Builder::new(4).named(name);
+    let ring = |name| Settings::new(4).name(name);
     comes_back! {
-        "back: lossy": ring("back: lossy").lossy::<u64>(),
-        "back: lossless": ring("back: lossless").lossless::<u64>(),
-        "back: mp_lossy": ring("back: mp_lossy").mp_lossy::<u64>(),
-        "back: mp_lossless": ring("back: mp_lossless").mp_lossless::<u64>(),
-        "back: events": ring("back: events").events(String::new),
-        "back: mp_events": ring("back: mp_events").mp_events(String::new),
-        "back: records": broadcast::bytes::Builder::new(64).named("back: records").lossy(),
+        "back: lossy": broadcast::lossy_with::<u64>(ring("back: lossy")),
+        "back: lossless": broadcast::lossless_with::<u64>(ring("back: lossless")),
+        "back: mp_lossy": broadcast::mp_lossy_with::<u64>(ring("back: mp_lossy")),
+        "back: mp_lossless": broadcast::mp_lossless_with::<u64>(ring("back: mp_lossless")),
+        "back: events": annulus::event::with(ring("back: events"), String::new),
+        "back: mp_events": annulus::event::mp_with(ring("back: mp_events"), String::new),
+        "back: records": broadcast::bytes::lossy_with(Settings::new(64).name("back: records")),
     }
 }
 
 #[test]
 fn rings_of_one_name_are_in_their_order() {
-    let rings = [3, 2, 5].map(|capacity| spsc::Builder::new(capacity).named("alike").build::<u64>().unwrap());
-    let capacities = || -> Vec<_> {
-        Observers::named("alike").iter().map(|ring| ring.stats().unwrap().capacity).collect()
-    };
+    let rings = [3, 2, 5].map(|capacity| spsc::with::<u64>(Settings::new(capacity).name("alike")).unwrap());
+    let capacities =
+        || -> Vec<_> { Observer::named("alike").iter().map(|ring| ring.stats().unwrap().capacity).collect() };
     assert_eq!(capacities(), [3, 2, 5]);
     let [first, second, third] = rings;
     drop(second);
@@ -125,7 +128,7 @@ fn rings_of_one_name_are_in_their_order() {
 fn ring_without_a_name_is_not_listed() {
     let (_producer, consumer) = spsc::channel::<u64>(77_777);
     assert_eq!(consumer.stats().capacity, 77_777);
-    assert!(Observers::list().iter().filter_map(Observer::stats).all(|stats| stats.capacity != 77_777));
+    assert!(Observer::list().iter().filter_map(Observer::stats).all(|stats| stats.capacity != 77_777));
 }
 
 #[test]
@@ -136,14 +139,14 @@ fn a_topic_is_listed_by_its_name() {
     bus.publisher(&name).publish(1);
     assert_eq!(only(&name).stats().unwrap().published, 1);
     drop((subscriber, bus));
-    assert!(Observers::named(&name).is_empty());
+    assert!(Observer::named(&name).is_empty());
 }
 
 /// The list holds no share: the messages go with the handles, and so may borrow.
 #[test]
 fn messages_may_borrow() {
     let words = [String::from("one"), String::from("two")];
-    let (mut producer, mut consumer) = mpmc::Builder::new(4).named("of words").build::<&str>().unwrap();
+    let (mut producer, mut consumer) = mpmc::with::<&str>(Settings::new(4).name("of words")).unwrap();
     let observer = only("of words");
     producer.send(&words[0]).unwrap();
     producer.send(&words[1]).unwrap();
@@ -157,7 +160,7 @@ fn messages_may_borrow() {
 #[test]
 fn handles_may_be_leaked() {
     let word = String::from("leaked");
-    let (sender, receiver) = ordered::Builder::new(4).named("of leaked words").build::<&str>().unwrap();
+    let (sender, receiver) = ordered::with::<&str>(Settings::new(4).name("of leaked words")).unwrap();
     sender.send(&word).unwrap();
     mem::forget((sender, receiver));
     drop(word);
@@ -184,7 +187,7 @@ fn rings_may_go_while_a_thread_observes() {
         let watcher = scope.spawn(|| {
             let mut looks = 0;
             while !is_over.load(Ordering::Relaxed) {
-                for stats in Observers::named("of a moment").iter().filter_map(Observer::stats) {
+                for stats in Observer::named("of a moment").iter().filter_map(Observer::stats) {
                     assert!(stats.published <= 2 && stats.pending <= Some(2), "{stats}");
                     looks += 1;
                 }
@@ -196,7 +199,7 @@ fn rings_may_go_while_a_thread_observes() {
             scope.spawn(|| {
                 for _ in 0..ROUNDS {
                     let (mut producer, consumer) =
-                        mpsc::Builder::new(2).named("of a moment").build::<Message<'_>>().unwrap();
+                        mpsc::with::<Message<'_>>(Settings::new(2).name("of a moment")).unwrap();
                     let mut other = producer.clone();
                     assert!(
                         producer.send(Message(&dropped)).is_ok() && other.send(Message(&dropped)).is_ok()
@@ -217,7 +220,7 @@ fn rings_may_go_while_a_thread_observes() {
     });
     println!("{looks} looks");
     assert_eq!(dropped.into_inner(), 2 * 2 * ROUNDS);
-    assert!(Observers::named("of a moment").is_empty());
+    assert!(Observer::named("of a moment").is_empty());
 }
 
 /// An observer from the list is as any other.
@@ -225,7 +228,7 @@ fn rings_may_go_while_a_thread_observes() {
 fn it_may_be_anywhere_and_holds_nothing_open() {
     fn anywhere<T: Clone + Send + Sync + 'static>(_: &T) {}
     let value = Arc::new(());
-    let (mut producer, mut consumer) = spsc::Builder::new(4).named("open").build::<Arc<()>>().unwrap();
+    let (mut producer, mut consumer) = spsc::with::<Arc<()>>(Settings::new(4).name("open")).unwrap();
     let observer = only("open");
     anywhere(&observer);
     let other = thread::spawn({
@@ -240,4 +243,23 @@ fn it_may_be_anywhere_and_holds_nothing_open() {
     assert!(consumer.recv().is_ok() && consumer.recv().is_err(), "nobody holds it open");
     drop(consumer);
     assert_eq!((format!("{observer:?}"), Arc::strong_count(&value)), ("Observer { closed: true }".into(), 1));
+}
+
+/// A name need not be known when the program is built, nor live for ever.
+#[test]
+fn ring_of_each_symbol_has_name_made_at_run_time() {
+    let rings: Vec<_> = (0..3)
+        .map(|symbol| {
+            broadcast::lossy_with::<u64>(Settings::new(4).name(format!("symbol-{symbol}"))).unwrap()
+        })
+        .collect();
+    let queue = ordered::with::<u64>(Settings::new(4).name(String::from("symbol-3"))).unwrap();
+    let lane = mpsc::with::<u64>(Settings::new(4).name(format!("symbol-{}", 4))).unwrap();
+    let all = || (0..5).map(|symbol| Observer::named(&format!("symbol-{symbol}")).len()).sum::<usize>();
+    assert_eq!(all(), 5);
+    assert_eq!(rings[1].0.stats().name.as_deref(), Some("symbol-1"));
+    assert_eq!(queue.0.stats().name.as_deref(), Some("symbol-3"));
+    assert_eq!(lane.1.stats().name.as_deref(), Some("symbol-4"));
+    drop((rings, queue, lane));
+    assert_eq!(all(), 0);
 }

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::pool::{BufferPool, Handle, HandleError};
 use annulus::{WaitStrategy, mpmc, mpsc, spmc, spsc};
 
@@ -19,7 +20,7 @@ macro_rules! queues {
 
             #[test]
             fn debug_output_names_handle_and_state() {
-                let (mut producer, mut consumer) = $kind::Builder::new(4).build::<u8>().unwrap();
+                let (mut producer, mut consumer) = $kind::with::<u8>(Settings::new(4)).unwrap();
                 assert!(producer.is_empty() && consumer.is_empty());
                 producer.send_until(1, WaitStrategy::BusySpin).unwrap();
                 assert!(!producer.is_empty());
@@ -45,12 +46,12 @@ macro_rules! queues {
             }
 
             #[test]
-            fn a_builder_is_copied_and_shown() {
-                let builder = $kind::Builder::new(3);
-                is_shown(&builder.clone(), &["Builder", stringify!($kind), "3"]);
-                let (_producer, consumer) = builder.build::<u8>().unwrap();
+            fn settings_are_cloned_and_shown() {
+                let settings = Settings::new(3).name("shown");
+                is_shown(&settings.clone(), &["Settings", "capacity: 3", "shown"]);
+                let (_producer, consumer) = $kind::with::<u8>(settings).unwrap();
                 assert_eq!(consumer.capacity(), 3);
-                assert!($kind::Builder::new(0).build::<u8>().is_err());
+                assert!($kind::with::<u8>(Settings::new(0)).is_err());
             }
 
             #[test]
@@ -88,7 +89,7 @@ fn long_and_short_names_do_the_same() {
 /// A ring that is used again begins to measure anew.
 #[test]
 fn a_producer_that_comes_later_has_a_latency_of_its_own() {
-    let (mut first, mut consumer) = mpsc::Builder::new(4).statistics(true).build().unwrap();
+    let (mut first, mut consumer) = mpsc::with(Settings::new(4).statistics(true)).unwrap();
     let second = first.clone();
     let mut third = second;
     for value in 0..8 {
@@ -109,7 +110,7 @@ fn a_producer_that_comes_later_has_a_latency_of_its_own() {
 /// Now and then a message is measured, wherever it lies when the consumer comes to look.
 #[test]
 fn a_message_further_on_is_measured_too() {
-    let (mut producer, mut consumer) = spsc::Builder::new(256).statistics(true).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(256).statistics(true)).unwrap();
     assert!(consumer.try_recv().is_err());
     producer.send(0).unwrap();
     assert_eq!(consumer.recv(), Ok(0));

@@ -4,7 +4,9 @@
 
 use std::thread;
 
-use annulus::broadcast::{Builder, DependencyBarrier, Publisher, Subscribable, Subscriber, lossy};
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::broadcast::{DependencyBarrier, Publisher, Subscribable, Subscriber, lossy};
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, TryRecvError};
 
 use crate::support::sleeping;
@@ -175,7 +177,7 @@ fn skip_to_an_earlier_number_is_refused() {
     publisher.publish(largest);
     assert_eq!(all(&mut subscriber), (vec![largest], vec![(3, largest - 3)]));
 
-    let (mut publisher, subscribable) = Builder::new(4).first(7).lossy::<u64>().unwrap();
+    let (mut publisher, subscribable) = broadcast::lossy_with::<u64>(Settings::new(4).first(7)).unwrap();
     assert_eq!((publisher.skip_to(7), publisher.skip_to(9), publisher.published()), (Ok(0), Ok(2), 2));
     assert_eq!(subscribable.subscribe_from_oldest().cursor(), 9);
 }
@@ -279,7 +281,8 @@ fn members_of_group_count_gap_alike() {
 /// The numbers of the ring count what was left out.
 #[test]
 fn statistics_count_left_out_numbers() {
-    let (mut publisher, _subscribable) = Builder::new(4).statistics(true).lossy::<u64>().unwrap();
+    let (mut publisher, _subscribable) =
+        broadcast::lossy_with::<u64>(Settings::new(4).statistics(true)).unwrap();
     let mut subscriber = publisher.subscribe();
     publisher.skip_to(3).unwrap();
     publisher.publish(3);

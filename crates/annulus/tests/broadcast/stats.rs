@@ -5,9 +5,13 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::sleeping;
-use annulus::broadcast::{Builder, Subscriber};
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::broadcast::Subscriber;
+use annulus::event;
 use annulus::queue::ordered;
-use annulus::{Counted, Observer, Stats, WaitStrategy, mpmc, mpsc, spmc, spsc};
+use annulus::stats::{Counted, Stats};
+use annulus::{Observer, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 /// Sleeps at once.
 const SLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
@@ -39,29 +43,29 @@ fn sleeps_and_wake_ups_are_counted() {
     macro_rules! queues {
         ($($module:ident),*) => {$(
             let (mut producer, mut consumer) =
-                $module::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
+                $module::with(Settings::new(8).statistics(true).wait_strategy(SLEEP)).unwrap();
             let observer = producer.observer();
             let reader = sleeping::spawn(move || assert_eq!(consumer.recv(), Ok(1)));
             sleeps_and_wakes(stringify!($module), &observer, || producer.send(1).unwrap(), reader);
         )*};
     }
     queues!(spsc, mpsc, spmc, mpmc);
-    let (sender, receiver) = ordered::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
+    let (sender, receiver) = ordered::with(Settings::new(8).statistics(true).wait_strategy(SLEEP)).unwrap();
     let observer = receiver.observer();
     let reader = sleeping::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
     sleeps_and_wakes("shared", &observer, || sender.send(1).unwrap(), reader);
 
-    let builder = Builder::new(8).statistics(true).wait_strategy(SLEEP);
-    let (mut publisher, subscribable) = builder.lossy().unwrap();
+    let builder = Settings::new(8).statistics(true).wait_strategy(SLEEP);
+    let (mut publisher, subscribable) = broadcast::lossy_with(builder.clone()).unwrap();
     let (observer, mut subscriber) = (subscribable.observer(), subscribable.subscribe());
     let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossy", &observer, || publisher.publish(1), reader);
-    let (publisher, subscribable) = builder.mp_lossless().unwrap();
+    let (publisher, subscribable) = broadcast::mp_lossless_with(builder.clone()).unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
     let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossless", &observer, || publisher.publish(1).unwrap(), reader);
-    let (mut publisher, subscribable) = builder.events(|| 0).unwrap();
+    let (mut publisher, subscribable) = event::with(builder, || 0).unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
     let reader = sleeping::spawn(move || assert_eq!(subscriber.process(|event| *event), Ok(1)));
@@ -73,7 +77,7 @@ fn sleeps_and_wake_ups_are_counted() {
 fn the_high_water_mark_stays() {
     macro_rules! queues {
         ($($module:ident),*) => {$(
-            let (mut producer, mut consumer) = $module::Builder::new(8).statistics(true).build().unwrap();
+            let (mut producer, mut consumer) = $module::with(Settings::new(8).statistics(true)).unwrap();
             assert_eq!(counted(&consumer.observer()).high_water, 0);
             (0..5).for_each(|number| producer.send(number).unwrap());
             assert_eq!(producer.stats().counted.unwrap().high_water, 5, "a snapshot sees it");
@@ -87,13 +91,14 @@ fn the_high_water_mark_stays() {
         )*};
     }
     queues!(spsc, mpsc, spmc, mpmc);
-    let (sender, receiver) = ordered::Builder::new(8).statistics(true).build().unwrap();
+    let (sender, receiver) = ordered::with(Settings::new(8).statistics(true)).unwrap();
     (0..8).for_each(|number| sender.send(number).unwrap());
     assert!(sender.send_timeout(8, Duration::ZERO).is_err());
     while receiver.try_recv().is_ok() {}
     assert_eq!(receiver.stats().counted.unwrap().high_water, 8);
 
-    let (mut publisher, subscribable) = Builder::new(8).headroom(2).statistics(true).lossless().unwrap();
+    let (mut publisher, subscribable) =
+        broadcast::lossless_with(Settings::new(8).headroom(2).statistics(true)).unwrap();
     let mut subscriber = subscribable.subscribe();
     (0..6).for_each(|number| publisher.publish(number).unwrap());
     assert!(publisher.try_publish(6).is_err());
@@ -105,7 +110,7 @@ fn the_high_water_mark_stays() {
 /// A producer that sends one by one looks once in a while, without a snapshot and with room to spare.
 #[test]
 fn a_producer_looks_now_and_then() {
-    let (mut producer, mut consumer) = spsc::Builder::new(4096).statistics(true).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(4096).statistics(true)).unwrap();
     (0..1_000).for_each(|number| producer.send(number).unwrap());
     assert_eq!(consumer.consume(usize::MAX, drop), 1_000);
     let seen = consumer.stats().counted.unwrap().high_water;
@@ -115,12 +120,12 @@ fn a_producer_looks_now_and_then() {
 #[test]
 fn losses_of_lossy_subscribers_add_up() {
     for many in [false, true] {
-        let builder = Builder::new(4).statistics(true);
+        let builder = Settings::new(4).statistics(true);
         let (mut one, mut several, subscribable) = if many {
-            let (publisher, subscribable) = builder.mp_lossy().unwrap();
+            let (publisher, subscribable) = broadcast::mp_lossy_with(builder).unwrap();
             (None, Some(publisher), subscribable)
         } else {
-            let (publisher, subscribable) = builder.lossy().unwrap();
+            let (publisher, subscribable) = broadcast::lossy_with(builder).unwrap();
             (Some(publisher), None, subscribable)
         };
         let mut subscribers = [subscribable.subscribe(), subscribable.subscribe()];
@@ -150,13 +155,13 @@ fn losses_of_lossy_subscribers_add_up() {
 
 #[test]
 fn a_consumer_that_follows_closely_rests() {
-    let (mut producer, mut consumer) = spsc::Builder::new(4096).statistics(true).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(4096).statistics(true)).unwrap();
     for _ in 0..20 {
         producer.send_batch(&[1, 2, 3, 4]).unwrap();
         assert_eq!(consumer.consume(usize::MAX, drop), 4);
     }
     assert!(consumer.stats().counted.unwrap().rests >= 1, "{}", consumer.stats());
-    let (mut producer, mut consumer) = mpsc::Builder::new(4096).statistics(true).build().unwrap();
+    let (mut producer, mut consumer) = mpsc::with(Settings::new(4096).statistics(true)).unwrap();
     for _ in 0..20 {
         producer.send_batch(&[1, 2, 3, 4]).unwrap();
         (0..4).for_each(|_| assert!(consumer.try_recv().is_ok()));
@@ -192,7 +197,7 @@ fn joins_are_counted() {
 fn producers_add_up() {
     macro_rules! queues {
         ($($module:ident),*) => {$(
-            let (first, mut consumer) = $module::Builder::new(8).first(u64::MAX - 3).build().unwrap();
+            let (first, mut consumer) = $module::with(Settings::new(8).first(u64::MAX - 3)).unwrap();
             for number in 0..20 {
                 let mut producer = first.clone();
                 producer.send(number).unwrap();
@@ -218,12 +223,12 @@ fn producers_add_up() {
 
 #[test]
 fn a_ring_has_the_name_it_was_given() {
-    let (_producer, consumer) = spsc::Builder::new(4).named("orders").build::<u64>().unwrap();
+    let (_producer, consumer) = spsc::with::<u64>(Settings::new(4).name("orders")).unwrap();
     assert_eq!(consumer.stats().name.as_deref(), Some("orders"));
     assert!(consumer.stats().to_string().starts_with("orders"));
-    let (publisher, _subscribable) = Builder::new(4).named("prices").lossy::<u64>().unwrap();
+    let (publisher, _subscribable) = broadcast::lossy_with::<u64>(Settings::new(4).name("prices")).unwrap();
     assert_eq!(publisher.stats().name.as_deref(), Some("prices"));
-    let (sender, _receiver) = ordered::Builder::new(4).named("jobs").build::<u64>().unwrap();
+    let (sender, _receiver) = ordered::with::<u64>(Settings::new(4).name("jobs")).unwrap();
     let stats = sender.stats();
     assert_eq!((stats.name.as_deref(), &stats.counted), (Some("jobs"), &None));
 }
@@ -299,7 +304,7 @@ fn an_observer_may_be_anywhere() {
 #[test]
 fn event_subscriber_shows_its_position() {
     let begun = std::time::Instant::now();
-    let (mut publisher, subscribable) = Builder::new(8).events(|| 0).unwrap();
+    let (mut publisher, subscribable) = event::with(Settings::new(8), || 0).unwrap();
     let mut subscriber = subscribable.subscribe();
     for number in 0..3 {
         publisher.publish(|event| *event = number).unwrap();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::sleeping::Sleeper;
 use crate::support::{STUCK, join, soak_time};
+use annulus::Settings;
 use annulus::bus::Bus;
 use annulus::pipeline::Pipeline;
 use annulus::queue::{bytes, ordered};
@@ -282,23 +283,23 @@ impl Idle {
         use annulus::shm::{self, Shared, WhenGone};
 
         let Shared { handle: publisher, invitation, .. } =
-            shm::broadcast::lossy::<u64>(broadcast::Builder::new(8)).unwrap();
+            shm::broadcast::lossy::<u64>(Settings::new(8)).unwrap();
         let ring = invitation.accept::<u64>().unwrap();
         let [mut one, mut task] = [(); 2].map(|()| ring.subscribable().subscribe());
         self.wait(publisher.closer(), (), empties!(one.recv()));
         self.wait(publisher.closer(), publisher, empties!(task.recv_async().await));
 
         let Shared { handle: mut publisher, invitation, .. } =
-            shm::broadcast::lossless::<u64>(broadcast::Builder::new(2), 2).unwrap();
+            shm::broadcast::lossless::<u64>(Settings::new(2), 2).unwrap();
         let slow = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
         self.wait(publisher.closer(), slow, fills!(publisher.publish(1)));
 
-        let builder = spsc::Builder::new(8);
+        let builder = Settings::new(8);
         let Shared { handle: producer, invitation, .. } =
             shm::spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
         let (mut consumer, _) = shm::spsc::consumer::<u64>(&invitation).unwrap();
         self.wait(producer.closer(), producer, empties!(consumer.recv()));
-        let builder = bytes::Builder::new(64);
+        let builder = Settings::new(64);
         let Shared { handle: mut producer, invitation, .. } =
             shm::bytes::producer(builder, WhenGone::Close).unwrap();
         let (consumer, _) = shm::bytes::consumer(&invitation).unwrap();

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use annulus::Settings;
 use annulus::bus::{Bus, TypedBus};
 use annulus::pipeline::Pipeline;
 use annulus::{broadcast, event, mpmc, mpsc, pool, queue, spmc, spsc};
@@ -37,7 +38,7 @@ fn a_ring_is_made_where_not_even_one_message_fits_the_stack() {
         drop(queue::ordered::channel::<Large>(2));
         drop(queue::bytes::channel(4 * size_of::<Large>()));
         drop(broadcast::bytes::lossy(4 * size_of::<Large>()));
-        drop(pool::Builder::new(size_of::<Large>(), 2).build().unwrap());
+        drop(pool::BufferPool::try_new(size_of::<Large>(), 2).unwrap());
     });
 }
 
@@ -81,9 +82,9 @@ fn rings_between_processes_are_made_there() {
     use annulus::shm::{self, WhenGone};
 
     in_thread(256 * KIBIBYTE, || {
-        drop(shm::broadcast::lossy::<Large>(broadcast::Builder::new(2)).unwrap());
-        drop(shm::spsc::producer::<Large>(spsc::Builder::new(2), WhenGone::Close).unwrap());
-        drop(shm::mpsc::Builder::new(mpsc::Builder::new(2)).build::<Large>().unwrap());
+        drop(shm::broadcast::lossy::<Large>(Settings::new(2)).unwrap());
+        drop(shm::spsc::producer::<Large>(Settings::new(2), WhenGone::Close).unwrap());
+        drop(shm::mpsc::Builder::new(Settings::new(2)).build::<Large>().unwrap());
     });
 }
 

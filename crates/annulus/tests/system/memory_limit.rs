@@ -5,6 +5,8 @@
 
 use std::fs;
 
+use annulus::Settings;
+use annulus::event;
 use annulus::memory::{Grant, Memory, MemoryError, MemoryOption, Reason};
 use annulus::{CapacityError, RegisterError, broadcast, mpsc, pool, spsc};
 
@@ -46,11 +48,11 @@ fn the_limit_is_in_the_error() {
 
     // A lock is undone by the drop: else the third would fail.
     for _ in 0..3 {
-        let (producer, _consumer) = spsc::Builder::new(2 * slots).memory(required).build::<u64>().unwrap();
+        let (producer, _consumer) = spsc::with::<u64>(Settings::new(2 * slots).memory(required)).unwrap();
         assert_eq!(producer.placement().lock(), Grant::Granted);
     }
     // A ring for each producer: the third has no room.
-    let (first, consumer) = mpsc::Builder::new(slots).memory(required).build::<u64>().unwrap();
+    let (first, consumer) = mpsc::with::<u64>(Settings::new(slots).memory(required)).unwrap();
     let second = first.register().unwrap();
     match first.register().unwrap_err() {
         RegisterError::Capacity(CapacityError::Memory(error)) => is_the_limit(error, page, two),
@@ -64,7 +66,7 @@ fn the_limit_is_in_the_error() {
 
     // Where it is only preferred, the ring says that it is not locked; one that is says that it is.
     let preferred = Memory::prefer().lock();
-    let (first, consumer) = mpsc::Builder::new(2 * slots).memory(preferred).build::<u64>().unwrap();
+    let (first, consumer) = mpsc::with::<u64>(Settings::new(2 * slots).memory(preferred)).unwrap();
     let second = first.register().unwrap();
     assert_eq!(first.placement().lock(), Grant::Granted);
     is_the_limit(second.placement().lock().refusal().unwrap(), 2 * page, two);
@@ -72,19 +74,19 @@ fn the_limit_is_in_the_error() {
     drop((first, second, consumer));
 
     limit(0);
-    let error = spsc::Builder::new(slots).memory(required).build::<u64>().unwrap_err();
+    let error = spsc::with::<u64>(Settings::new(slots).memory(required)).unwrap_err();
     assert!(matches!(error, CapacityError::Memory(error) if error.option() == MemoryOption::Lock));
-    match broadcast::Builder::new(slots).memory(required).events(|| 0_u8).unwrap_err() {
+    match event::with(Settings::new(slots).memory(required), || 0_u8).unwrap_err() {
         CapacityError::Memory(error) => assert!(matches!(error.reason(), Reason::LockLimit { limit: 0, .. })),
         other => panic!("{other}"),
     }
-    match pool::Builder::new(page, 1).memory(required).build().unwrap_err() {
+    match pool::BufferPool::with_memory(page, 1, required).unwrap_err() {
         pool::PoolError::Memory(error) => is_the_limit(error, page, 0),
         other => panic!("{other}"),
     }
     #[cfg(feature = "shm")]
     shared(page);
-    let (_publisher, source) = broadcast::Builder::new(64).memory(preferred).lossy::<u64>().unwrap();
+    let (_publisher, source) = broadcast::lossy_with::<u64>(Settings::new(64).memory(preferred)).unwrap();
     is_the_limit(source.placement().refusals().next().unwrap(), page, 0);
 }
 
@@ -95,8 +97,8 @@ fn shared(page: usize) {
     use annulus::shm::{self, AttachError, ShareError, Shared};
 
     // With the header, and the schema.
-    let builder = broadcast::Builder::new((page - 640) / 16);
-    let lossy = |memory| shm::broadcast::lossy::<u64>(builder.memory(memory));
+    let builder = Settings::new((page - 640) / 16);
+    let lossy = |memory| shm::broadcast::lossy::<u64>(builder.clone().memory(memory));
     match lossy(Memory::require().lock()).map(drop).unwrap_err() {
         ShareError::Memory(error) => is_the_limit(error, page, 0),
         other => panic!("{other}"),

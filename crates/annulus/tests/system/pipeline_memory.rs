@@ -11,14 +11,14 @@ fn build_and_drop(round: usize) {
     let source = [round as u64; 16];
     let stages = stages
         .then(move |message: Vec<u64>| [message.as_slice(), &source].concat())
-        .named("memory")
-        .fork_cloned(2, |_, stages| stages.then(|message| message).named("memory"))
+        .name("memory")
+        .fork_cloned(2, |_, stages| stages.then(|message| message).name("memory"))
         .zip();
     if round % 5 == 0 {
         return; // not built
     }
     let core = (round % 5 == 1).then_some(100_000);
-    let stages = stages.then(|rows| rows.len()).named("memory").core(core);
+    let stages = stages.then(|rows| rows.len()).name("memory").core(core);
     let (output, pipeline) = match stages.try_build() {
         Err(BuildError::Core { error, .. }) if error.cpus() == [100_000] => return, // nearly built
         built => built.unwrap(),

@@ -11,8 +11,8 @@ fn a_process_registers_when_it_says_so() {
     }
     let barrier = || membarrier(MembarrierCommand::PrivateExpedited);
     assert!(barrier().is_err(), "the kernel refuses it to whoever has not registered");
-    annulus::prepare();
+    annulus::wait::prepare_process();
     assert_eq!(barrier(), Ok(()));
-    annulus::prepare();
+    annulus::wait::prepare_process();
     assert_eq!(barrier(), Ok(()));
 }

@@ -43,7 +43,7 @@ fn calls_are_seen() {
 #[test]
 fn verbs_of_the_guide_make_no_system_call() {
     crate::support::alone!();
-    annulus::prepare();
+    annulus::wait::prepare_process();
 
     let (mut producer, mut consumer) = spsc::channel::<[u64; 8]>(4);
     let verbs = ["try_send", "try_recv", "peek", "advance", "try_reserve", "len", "is_full", "is_empty"];
@@ -133,7 +133,7 @@ fn verbs_of_the_guide_make_no_system_call() {
 fn only_a_sleeper_costs_a_system_call() {
     const COUNT: u64 = 10_000;
     crate::support::alone!();
-    annulus::prepare();
+    annulus::wait::prepare_process();
     let (mut producer, mut consumer) = spsc::channel::<u64>(16);
     let reader = std::thread::spawn(move || {
         (0..COUNT).for_each(|number| assert_eq!(consumer.recv_until(WaitStrategy::BackoffSpin), Ok(number)));

@@ -212,7 +212,7 @@ fn a_sleep_of_many_naps_is_one_sleep() {
     crate::support::alone!();
     let _second = second_thread();
     let (publisher, subscribable) =
-        annulus::broadcast::Builder::new(4).statistics(true).lossy::<u64>().unwrap();
+        annulus::broadcast::lossy_with::<u64>(annulus::Settings::new(4).statistics(true)).unwrap();
     let mut subscriber = subscribable.subscribe();
     assert!(subscriber.recv_timeout(Duration::from_millis(30)).is_err());
     // (None, where the time was over before.)

@@ -44,7 +44,7 @@ fn refuse_barriers() -> bool {
 /// A queue whose producer has light fences, in a process that has registered: so barriers that are refused
 /// are refused for good.
 fn grown() -> (spsc::Producer<u64>, spsc::Consumer<u64>) {
-    annulus::prepare();
+    annulus::wait::prepare_process();
     let (mut producer, mut consumer) = spsc::channel(4);
     for number in 0..1000 {
         producer.send(number).unwrap();

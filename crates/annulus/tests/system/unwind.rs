@@ -11,8 +11,8 @@ use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type C = Cell<u8>;
 
-/// Checks that each type is whole after a panic, may be moved after it was pinned, and goes to other threads as
-/// `$auto` says. `$list` says their names, without what comes in brackets.
+/// Checks that each type is whole after a panic, may be moved after it was pinned, and goes to other threads
+/// as `$auto` says. `$list` says their names, without what comes in brackets.
 macro_rules! whole {
     ($list:ident ($($auto:ident),*): $($type:ty),* $(,)?) => {
         whole!(@each ($($auto),*): $($type),*);
@@ -29,7 +29,7 @@ macro_rules! whole {
 
 // What is moved in and out is whole whatever it carries.
 whole! { RINGS (Send, Sync):
-    broadcast::Builder, broadcast::DependencyBarrier,
+    annulus::Settings, broadcast::DependencyBarrier,
     broadcast::Publisher<u64>, broadcast::Publisher<u64, Lossless>,
     broadcast::MpPublisher<u64>, broadcast::MpPublisher<u64, Lossless>,
     broadcast::Subscribable<u64>, broadcast::Subscriber<u64>, broadcast::Subscriber<u64, Lossless>,
@@ -37,13 +37,13 @@ whole! { RINGS (Send, Sync):
     annulus::Iter<&'static mut broadcast::Subscriber<u64>>, broadcast::TryIter<'static, u64>, annulus::Iter<broadcast::Subscriber<u64>>, annulus::Iter<SubscriberGroup<u64, 2>>,
     annulus::Iter<broadcast::bytes::Subscriber>, annulus::Iter<queue::bytes::Consumer>,
     Lossy, Lossless, Staged<Lossy>,
-    broadcast::bytes::Builder, broadcast::bytes::Publisher,
+    broadcast::bytes::Publisher,
     broadcast::bytes::Subscribable, broadcast::bytes::Subscriber,
     event::Publisher<String>, event::Publisher<String, fn(&mut String)>,
     event::MpPublisher<String>, event::Subscribable<String>, event::Subscriber<String>,
     annulus::Iter<&'static mut event::Subscriber<String>>, event::TryIter<'static, String>, annulus::Iter<event::Subscriber<String>>,
     event::Ref<'static, String>,
-    queue::Builder<spsc::Spsc>, queue::Builder<mpmc::Mpmc>, mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
+    mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
     queue::Producer<C, spsc::Spsc>, queue::Producer<C, mpsc::Mpsc>, queue::Producer<C, spmc::Spmc>,
     queue::Producer<C, mpmc::Mpmc>,
     queue::Consumer<C, spsc::Spsc>, queue::Consumer<C, mpsc::Mpsc>, queue::Consumer<C, spmc::Spmc>,
@@ -52,15 +52,15 @@ whole! { RINGS (Send, Sync):
     queue::SharedSlice<'static, u64>,
     annulus::Iter<&'static mut queue::Consumer<C, spsc::Spsc>>, queue::TryIter<'static, C, mpsc::Mpsc>,
 
-    queue::bytes::Builder, queue::bytes::Producer, queue::bytes::Consumer,
+    queue::bytes::Producer, queue::bytes::Consumer,
     queue::bytes::Producer<mpsc::Mpsc>, queue::bytes::Consumer<mpsc::Mpsc>,
     queue::bytes::Record<'static>, queue::bytes::Reservation<'static>,
     queue::bytes::TryWriteError, queue::bytes::WriteError,
     queue::bytes::WriteTimeoutError,
-    queue::ordered::Builder, queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
+    queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
     annulus::Iter<&'static queue::ordered::Receiver<C>>, queue::ordered::TryIter<'static, C>, annulus::Iter<queue::ordered::Receiver<C>>,
     annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
-    pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
+    pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
 
 whole! { ABOVE (Send, Sync):
@@ -102,9 +102,9 @@ assert_not_impl_any!(Select<'static>: Send, Sync);
 assert_not_impl_any!(annulus::affinity::Pinned: Send, Sync);
 
 whole! { REST (Send, Sync):
-    annulus::Closer, annulus::Observer, annulus::Observers, annulus::Shutdown,
-    annulus::Counted, annulus::Delta, annulus::FollowedStats, annulus::Handles, annulus::Latency,
-    annulus::OwnStats, annulus::ProducerStats, annulus::Stats,
+    annulus::Closer, annulus::Observer, annulus::Shutdown,
+    annulus::stats::Counted, annulus::stats::Delta, annulus::stats::FollowedStats, annulus::stats::HandleCount, annulus::stats::Latency,
+    annulus::stats::OwnStats, annulus::stats::ProducerStats, annulus::stats::Stats,
     annulus::CapacityError, annulus::RegisterError, annulus::UpstreamError,
     annulus::RecvError, annulus::TryRecvError, annulus::RecvTimeoutError,
     annulus::LossyRecvError, annulus::LossyTryRecvError,
@@ -113,13 +113,22 @@ whole! { REST (Send, Sync):
     annulus::Text<8>, annulus::TooLong,
     annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
     annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue, annulus::schema::Checker,
-    annulus::Until, annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
+    annulus::Until, annulus::WaitStrategy, annulus::wait::ParseWaitStrategyError, annulus::wait::ProcessorWait,
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,
     annulus::affinity::Cpu, annulus::affinity::Detail, annulus::affinity::Hidden,
     annulus::affinity::PinError, annulus::affinity::PinReason,
     annulus::affinity::Spread, annulus::affinity::SpreadError, annulus::affinity::Topology,
 }
+
+#[cfg(feature = "async")]
+whole! { TASKS (Send, Sync):
+    annulus::oneshot::RecvFuture<C>,
+}
+
+#[cfg(not(feature = "async"))]
+#[allow(dead_code, reason = "as above")]
+const TASKS: &[&str] = &["RecvFuture"];
 
 #[cfg(target_os = "linux")]
 whole! { LINUX (Send, Sync):
@@ -134,7 +143,7 @@ use annulus::shm;
 whole! { SHM (Send, Sync):
     shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>, shm::broadcast::NoSeat,
     shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::mpsc::Producer<u64>, shm::mpsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
-    shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
+    shm::Shared<u64>, shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
     shm::mpsc::Builder, shm::mpsc::Places, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
     shm::PeerState, shm::ProcessId, shm::WhenGone, shm::ReaderNumbers, shm::RingNumbers,
@@ -240,12 +249,22 @@ fn the_lists_are_complete() {
 
     let mut names = BTreeMap::new();
     declared(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut names);
-    let listed: BTreeSet<_> =
-        [RINGS, ABOVE, OF_ONE_AT_A_TIME, READ_BY_ALL, OF_ONE_THREAD, REST, LINUX, SHM, SHM_OF_ONE_AT_A_TIME]
-            .concat()
-            .into_iter()
-            .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())
-            .collect();
+    let listed: BTreeSet<_> = [
+        RINGS,
+        ABOVE,
+        OF_ONE_AT_A_TIME,
+        READ_BY_ALL,
+        OF_ONE_THREAD,
+        REST,
+        TASKS,
+        LINUX,
+        SHM,
+        SHM_OF_ONE_AT_A_TIME,
+    ]
+    .concat()
+    .into_iter()
+    .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())
+    .collect();
     // (A name with `$` is that of a macro, which makes three types by it.)
     let others =
         |name: &str| name.is_empty() || [OTHERS, MORE_OTHERS, BLOCKS, HIDDEN, LENT].concat().contains(&name);

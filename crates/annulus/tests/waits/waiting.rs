@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::sleeping::{self, Sleeper};
 use crate::support::{Backlog, Pauses, STUCK, soak_time, time_on_a_core, time_on_a_core_since};
+use annulus::Settings;
 use annulus::{RecvTimeoutError, WaitStrategy};
 
 /// How often this thread goes to sleep in `verb`.
@@ -61,42 +62,48 @@ fn handle_waits_by_the_strategy_of_its_ring() {
     let spins = |verb: &mut dyn FnMut()| assert!(spins(verb), "it slept");
     let spin = WaitStrategy::BusySpin;
 
-    let (_publisher, subscribable) = broadcast::Builder::new(8).wait_strategy(spin).lossy::<u64>().unwrap();
+    let (_publisher, subscribable) =
+        broadcast::lossy_with::<u64>(Settings::new(8).wait_strategy(spin)).unwrap();
     let mut subscriber = subscribable.subscribe();
     spins(&mut || assert!(subscriber.recv_timeout(WHILE).is_err()));
 
-    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).lossless().unwrap();
+    let (mut publisher, subscribable) =
+        broadcast::lossless_with(Settings::new(2).wait_strategy(spin)).unwrap();
     let _slow = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]).unwrap();
     spins(&mut || assert!(publisher.publish_timeout(3, WHILE).is_err()));
 
-    let (publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).mp_lossless().unwrap();
+    let (publisher, subscribable) =
+        broadcast::mp_lossless_with(Settings::new(2).wait_strategy(spin)).unwrap();
     let _slow = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]).unwrap();
     spins(&mut || assert!(publisher.publish_timeout(3, WHILE).is_err()));
 
-    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).events(|| 0).unwrap();
+    let (mut publisher, subscribable) =
+        annulus::event::with(Settings::new(2).wait_strategy(spin), || 0).unwrap();
     let mut subscriber = subscribable.subscribe();
     spins(&mut || assert!(subscriber.process_timeout(WHILE, |_| ()).is_err()));
     (0..2).for_each(|_| publisher.publish(|_| ()).unwrap());
     spins(&mut || assert!(publisher.publish_timeout(WHILE, |_| ()).is_err()));
 
-    let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(spin).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(1).wait_strategy(spin)).unwrap();
     spins(&mut || assert!(consumer.recv_timeout(WHILE).is_err()));
     producer.send(1).unwrap();
     spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
 
-    let (mut producer, _consumer) = spmc::Builder::new(1).wait_strategy(spin).build().unwrap();
+    let (mut producer, _consumer) = spmc::with(Settings::new(1).wait_strategy(spin)).unwrap();
     producer.send(1).unwrap();
     spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
 
-    let (sender, receiver) = annulus::queue::ordered::Builder::new(1).wait_strategy(spin).build().unwrap();
+    let (sender, receiver) =
+        annulus::queue::ordered::with(annulus::Settings::new(1).wait_strategy(spin)).unwrap();
     spins(&mut || assert!(receiver.recv_timeout(WHILE).is_err()));
     sender.send(1).unwrap();
     spins(&mut || assert!(sender.send_timeout(2, WHILE).is_err()));
 
     // And a batch, and a verb without a deadline.
-    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).lossless().unwrap();
+    let (mut publisher, subscribable) =
+        broadcast::lossless_with(Settings::new(2).wait_strategy(spin)).unwrap();
     let mut late = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]).unwrap();
     thread::scope(|scope| {
@@ -405,7 +412,7 @@ mod on_one_cpu {
     fn spsc_streams() {
         streams("spsc", |strategy| {
             let (mut producer, mut consumer) =
-                spsc::Builder::new(CAPACITY).wait_strategy(strategy).build().unwrap();
+                spsc::with(Settings::new(CAPACITY).wait_strategy(strategy)).unwrap();
             (move |number| producer.send(number).unwrap(), move || consumer.recv().unwrap())
         });
     }
@@ -414,7 +421,7 @@ mod on_one_cpu {
     fn mpmc_streams() {
         streams("mpmc", |strategy| {
             let (mut producer, mut consumer) =
-                mpmc::Builder::new(CAPACITY).wait_strategy(strategy).build().unwrap();
+                mpmc::with(Settings::new(CAPACITY).wait_strategy(strategy)).unwrap();
             (move |number| producer.send(number).unwrap(), move || consumer.recv().unwrap())
         });
     }
@@ -423,7 +430,7 @@ mod on_one_cpu {
     fn lossless_streams() {
         streams("lossless", |strategy| {
             let (mut publisher, subscribable) =
-                broadcast::Builder::new(CAPACITY).wait_strategy(strategy).lossless().unwrap();
+                broadcast::lossless_with(Settings::new(CAPACITY).wait_strategy(strategy)).unwrap();
             let mut subscriber = subscribable.subscribe();
             (move |number| publisher.publish(number).unwrap(), move || subscriber.recv().unwrap())
         });
@@ -433,7 +440,7 @@ mod on_one_cpu {
     fn events_stream() {
         streams("events", |strategy| {
             let (mut publisher, subscribable) =
-                broadcast::Builder::new(CAPACITY).wait_strategy(strategy).events(|| 0).unwrap();
+                annulus::event::with(Settings::new(CAPACITY).wait_strategy(strategy), || 0).unwrap();
             let mut subscriber = subscribable.subscribe();
             (
                 move |number| publisher.publish(|event| *event = number).unwrap(),

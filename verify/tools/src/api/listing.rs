@@ -68,10 +68,11 @@ impl Listing {
         let mut counts = BTreeMap::<&str, usize>::new();
         for line in &self.lines {
             let mut parts = line.split(" | ");
-            if let (Some(path), Some(what), Some(_)) = (parts.next(), parts.next(), parts.next()) {
-                if what != "auto" {
-                    *counts.entry(path.rsplit_once("::").map_or(path, |(of, _)| of)).or_default() += 1;
-                }
+            let (Some(path), Some(what), Some(_)) = (parts.next(), parts.next(), parts.next()) else {
+                continue;
+            };
+            if what != "auto" {
+                *counts.entry(path.rsplit_once("::").map_or(path, |(of, _)| of)).or_default() += 1;
             }
         }
         let mut longest: Vec<_> = counts.into_iter().map(|(name, count)| (count, name)).collect();
@@ -177,7 +178,9 @@ impl Writer<'_> {
             "struct" => format!("{open}struct{parameters}{}{conditions}", self.fields(&of["kind"], path)),
             "union" => format!("{open}union{parameters}{conditions}"),
             "enum" => {
-                list(&of["variants"]).iter().for_each(|id| self.variant(id, path));
+                for id in list(&of["variants"]) {
+                    self.variant(id, path);
+                }
                 format!("{open}enum{parameters}{conditions}")
             }
             "trait" => {

@@ -75,7 +75,7 @@ impl<'d> Text<'d> {
             }
             "function_pointer" => {
                 let (qualifiers, bound) =
-                    (self.qualifiers(&of["header"]), self.higher_ranked(&of["generic_params"]));
+                    (Self::qualifiers(&of["header"]), self.higher_ranked(&of["generic_params"]));
                 let inputs = list(&of["sig"]["inputs"]).iter().map(|input| self.ty(&input[1]));
                 let inputs = inputs.collect::<Vec<_>>().join(", ");
                 format!("{bound}{qualifiers}fn({inputs}){}", self.output(&of["sig"]["output"]))
@@ -251,14 +251,14 @@ impl<'d> Text<'d> {
         let generics = &function["generics"];
         format!(
             "{}fn{}({inputs}){}{}",
-            self.qualifiers(&function["header"]),
+            Self::qualifiers(&function["header"]),
             self.parameters(generics),
             self.output(&function["sig"]["output"]),
             self.conditions(generics)
         )
     }
 
-    fn qualifiers(&self, header: &Value) -> String {
+    fn qualifiers(header: &Value) -> String {
         let mut all = String::new();
         for (name, word) in [("is_const", "const "), ("is_async", "async "), ("is_unsafe", "unsafe ")] {
             all += if yes(&header[name]) { word } else { "" };

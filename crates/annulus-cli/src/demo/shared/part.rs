@@ -113,7 +113,7 @@ fn gateway(
     feed: &Feed,
     name: &GivenName,
 ) -> Result<Word, Failure> {
-    let builder = Builder::new(annulus::mpsc::Builder::new(slots))
+    let builder = Builder::new(annulus::Settings::new(slots))
         .producers(job.strategies.len())
         .when_no_producer(WhenGone::Close);
     let Shared { handle: orders, invitation, .. } =

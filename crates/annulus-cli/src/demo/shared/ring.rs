@@ -4,7 +4,8 @@
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use annulus::shm::broadcast::{self, Awaited, Foreign};
 use annulus::shm::{Directory, Invitation, PublishedName, ShareError, Shared};
 
@@ -37,7 +38,7 @@ impl SharedRing for Lossy {
     type Read = Foreign;
 
     fn share(slots: usize, _: usize) -> Result<(Publisher<Quote>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossy(Builder::new(slots))?;
+        let Shared { handle, invitation, .. } = broadcast::lossy(Settings::new(slots))?;
         Ok((handle, invitation))
     }
 
@@ -50,7 +51,7 @@ impl SharedRing for Lossless {
     type Read = Awaited;
 
     fn share(slots: usize, subscribers: usize) -> Result<(Publisher<Quote, Self>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossless(Builder::new(slots), subscribers)?;
+        let Shared { handle, invitation, .. } = broadcast::lossless(Settings::new(slots), subscribers)?;
         Ok((handle, invitation))
     }
 

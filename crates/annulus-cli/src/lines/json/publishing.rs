@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{OpenError, Sender};
@@ -123,7 +123,7 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
 fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, Directory), Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
     let of = MessageType::described(schema.clone(), 1);
-    let builder = Builder::new(arguments.capacity());
+    let builder = Settings::new(arguments.capacity());
     let made = if arguments.lossless {
         Sender::lossless(builder, &of, SEATS.into())
     } else {

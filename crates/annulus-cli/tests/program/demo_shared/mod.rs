@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::names::Names;
 use crate::running::Running;
 use crate::support::demo;
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, RingObserver, Shared, broadcast};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -230,7 +230,7 @@ fn orders_that_cannot_be_written_stop_the_demo() {
 fn a_name_that_is_taken_names_the_process() {
     let names = Names::new("taken");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     for name in ["market-quotes", "market-orders"] {
         let taken = invitation.publish(&directory, name).unwrap();
         let (said, complaint, code) = run(&mut names.shared(&["--messages", "500"]));

@@ -53,14 +53,14 @@ impl Names {
 fn messages_go_to_rings_of_any_program() {
     let names = Names::new("json-to");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(2)).producers(2);
+    let builder = mpsc::Builder::new(annulus::Settings::new(2)).producers(2);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let told = names.publish(LINES, &["orders", "--json"]);
     assert_eq!(told, ("annulus: published 2 messages\n".into(), 0));
     assert_eq!([consumer.recv().unwrap(), consumer.recv().unwrap()], ORDERS);
 
-    let builder = mp_broadcast::Builder::new(annulus::broadcast::Builder::new(8)).publishers(2);
+    let builder = mp_broadcast::Builder::new(annulus::Settings::new(8)).publishers(2);
     let Shared { handle: _own, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "many").unwrap();
     let ring = invitation.accept::<Order>().unwrap();
@@ -93,7 +93,7 @@ fn messages_go_from_a_ring_to_any_program() {
     assert_eq!(other.end(), (LINES.into(), String::new(), 0));
 
     // What it reads of other programs; a queue has one consumer.
-    let builder = annulus::spsc::Builder::new(4);
+    let builder = annulus::Settings::new(4);
     let policy = annulus::shm::WhenGone::Close;
     let Shared { handle: mut producer, invitation, .. } =
         annulus::shm::spsc::producer::<Order>(builder, policy).unwrap();
@@ -121,7 +121,7 @@ fn messages_go_from_a_ring_to_any_program() {
 fn line_that_is_no_message_is_reported() {
     let names = Names::new("json-bad");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(4)).producers(4);
+    let builder = mpsc::Builder::new(annulus::Settings::new(4)).producers(4);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     for (line, expected) in [
@@ -139,7 +139,7 @@ fn line_that_is_no_message_is_reported() {
     assert!(consumer.is_empty());
 
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
+        broadcast::lossy::<u64>(annulus::Settings::new(8)).unwrap();
     let _name = invitation.publish(&directory, "lossy").unwrap();
     publisher.publish(1);
     let (said, code) = names.publish("1\n", &["lossy", "--json"]);
@@ -166,7 +166,7 @@ fn line_that_is_no_message_is_reported() {
     assert!(code == 2 && said.contains("--schema"), "{said}");
     let (said, code) = names.publish("1\n", &["mine", "--schema", "u64"]);
     assert!(code == 2 && said.contains("--json"), "{said}");
-    let builder = annulus::spsc::Builder::new(4);
+    let builder = annulus::Settings::new(4);
     let policy = annulus::shm::WhenGone::Close;
     let Shared { handle: _producer, invitation, .. } =
         annulus::shm::spsc::producer::<()>(builder, policy).unwrap();
@@ -195,7 +195,7 @@ fn a_publisher_that_fails_is_taken_for_dead() {
 fn corrupt_messages_are_left_out() {
     let names = Names::new("json-corrupt");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::broadcast::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let of = MessageType::described(SCHEMA.parse().unwrap(), 1);
     let Shared { handle: mut publisher, invitation, .. } = blocks::lossy::<4, false>(builder, &of).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();

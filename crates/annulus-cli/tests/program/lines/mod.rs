@@ -418,15 +418,15 @@ fn wrong_uses_are_errors_with_a_reason() {
 
     // A ring of something else.
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::broadcast::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: _other, invitation, .. } = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
     let _name = invitation.publish(&directory, "numbers").unwrap();
-    let builder = annulus::broadcast::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: _foreign, invitation, .. } =
         annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(builder).unwrap();
     let _foreign_name = invitation.publish(&directory, "foreign").unwrap();
     // Of the size and the alignment of a line's pieces.
-    let builder = annulus::broadcast::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: _alike, invitation, .. } =
         annulus::shm::broadcast::lossy::<[u64; 15]>(builder).unwrap();
     let _alike_name = invitation.publish(&directory, "alike").unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::names::Names;
 use crate::running::{Running, has_mapped};
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 
 /// What a process has mapped of rings: the rights of each, such as `r--s`.
@@ -33,7 +33,7 @@ fn top_cannot_write_to_rings() {
     let names = Names::new("reads");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(64), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(64), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     publisher.publish(7).unwrap();
     for (subcommand, arguments) in [

@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::names::Names;
 use crate::running::Running;
 use crate::support::annulus;
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Invitation, Shared, broadcast, recv_fd};
 use serde_json::Value;
 
@@ -50,11 +50,11 @@ fn all_rings_are_in_one_table() {
     }
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut orders, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(128), 4).unwrap();
+        broadcast::lossless::<u64>(Settings::new(128), 4).unwrap();
     let _orders_name = invitation.publish(&directory, "orders").unwrap();
     let _behind = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
     (0..100).for_each(|number| orders.publish(number).unwrap());
-    let Shared { handle: mut ticks, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let Shared { handle: mut ticks, invitation, .. } = broadcast::lossy::<u64>(Settings::new(1024)).unwrap();
     let _ticks_name = invitation.publish(&directory, "ticks").unwrap();
     ticks.publish(7);
 
@@ -159,7 +159,7 @@ fn it_changes_nothing() {
     let names = Names::new("nothing");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(8), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let _behind = ring.subscribe().unwrap();

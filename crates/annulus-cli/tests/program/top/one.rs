@@ -1,6 +1,6 @@
 //! `annulus top NAME`: the page of one ring.
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ fn a_ring_with_times_says_how_far_its_readers_are_behind() {
 fn a_ring_without_times_has_a_page_too() {
     let names = Names::new("plain");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let _name = invitation.publish(&directory, "ticks").unwrap();
     let (page, complaint, code) = top(&names, &["ticks", "--interval", "0.1"]);
     assert_eq!((complaint.as_str(), code), ("", 0));

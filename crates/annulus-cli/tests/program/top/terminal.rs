@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, Shared, broadcast};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Signal;
@@ -130,7 +130,7 @@ fn it_is_live_and_leaves_the_terminal_as_it_was() {
     let mut terminal = Terminal::new(&names, 80, 24);
     assert!(terminal.shows("There").contains(ENTER));
     assert!(!terminal.is_as_usual());
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(1024)).unwrap();
     let _name = invitation.publish(&directory, "ticks").unwrap();
     terminal.shows("ticks");
     terminal.press("\r");
@@ -154,7 +154,7 @@ fn it_is_live_and_leaves_the_terminal_as_it_was() {
 fn a_name_begins_with_the_page() {
     let names = Names::new("named");
     let directory = Directory::open(&names.path).unwrap();
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(1024)).unwrap();
     let _name = invitation.publish(&directory, "ticks").unwrap();
     let mut terminal = Terminal::with(&names, &["ticks", "--interval", "0.2"], 80, 24);
     let page = terminal.shows("Esc");

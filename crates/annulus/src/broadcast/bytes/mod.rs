@@ -52,12 +52,12 @@
 //! `BroadcastTransmitter`. The extents travel as messages of a ring of stamped slots (after Photon Ring), as
 //! in every broadcast ring here.
 
-mod builder;
+mod channel;
 mod publisher;
 mod subscribable;
 mod subscriber;
 
-pub use builder::{Builder, lossy};
+pub use channel::{lossy, lossy_with};
 pub use publisher::Publisher;
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;

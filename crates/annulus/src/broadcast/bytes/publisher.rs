@@ -55,7 +55,7 @@ impl Publisher {
     /// assert_eq!((error.len, error.max), (33, 32));
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "a record of 33 bytes is too long: this ring takes 32 at most, half of its capacity"
+    ///     "33 bytes are too many: there may be 32 at most"
     /// );
     /// ```
     #[inline]

@@ -155,13 +155,11 @@ impl Subscriber {
     /// ```
     #[inline]
     pub fn recv(&mut self, buffer: &mut Vec<u8>) -> Result<usize, RecvError> {
-        match self.next(buffer) {
-            Ok(length) => Ok(length),
-            Err(_) => {
-                let strategy = self.extents.wait_strategy();
-                wait_without_deadline(&mut NextRecord { subscriber: self, buffer }, strategy)
-            }
+        if let Ok(length) = self.next(buffer) {
+            return Ok(length);
         }
+        let strategy = self.extents.wait_strategy();
+        wait_without_deadline(&mut NextRecord { subscriber: self, buffer }, strategy)
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -818,7 +816,7 @@ impl Subscriber {
     }
 
     observable! {
-        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.extents.shared.stats() },
+        |handle| stats: crate::stats::Stats { own: Some(handle.own_stats()), ..handle.extents.shared.stats() },
         observer: handle.extents.observer()
     }
 

@@ -48,41 +48,11 @@ pub struct MpPublisher<T, R = ()> {
     reset: R,
 }
 
-impl<T: Send + Sync> MpPublisher<T> {
-    pub(in crate::broadcast) fn new(
-        shared: Handle<Owned<T>, Publishing>,
-        factory: Arc<dyn Fn() -> T + Send + Sync>,
-    ) -> Self {
-        Self { spare: factory(), shared, factory, reset: () }
-    }
-
-    /// The same publisher, which from now on calls `reset` on its own event before each closure of
-    /// [`publish`](Self::publish) and similar verbs, as do the clones that are made of it. So nobody receives
-    /// what was in the event one lap before. Otherwise as
-    /// [`Publisher::with_reset`](crate::event::Publisher::with_reset).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (publisher, subscribable) = annulus::event::mp_channel(2, String::new);
-    /// let mut publisher = publisher.with_reset(String::clear);
-    /// let mut subscriber = subscribable.subscribe();
-    /// for word in ["one", "two", "three", "four"] {
-    ///     publisher.publish(|text| text.push_str(word)).unwrap();
-    ///     assert_eq!(subscriber.recv().unwrap(), word);
-    /// }
-    /// ```
-    #[must_use]
-    pub fn with_reset(self, reset: fn(&mut T)) -> MpPublisher<T, fn(&mut T)> {
-        let Self { spare, shared, factory, reset: () } = self;
-        MpPublisher { spare, shared, factory, reset }
-    }
-}
-
 impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Changes an event by `change`, then publishes it. The closure runs first, and nobody waits for it. If
-    /// it panics, nothing is published. Then this waits with the [`WaitStrategy`] of the ring while the
-    /// slowest subscriber has `capacity` events to process. Never waits for subscribers while there is none.
+    /// it panics, nothing is published. Then this waits with the [`WaitStrategy`](crate::WaitStrategy) of the
+    /// ring while the slowest subscriber has `capacity` events to process. Never waits for subscribers while
+    /// there is none.
     ///
     /// Do not call it in a closure that processes an event of the same ring: that event is not processed
     /// before the closure returns, so in a full ring this would wait for ever. Use
@@ -167,6 +137,37 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     }
 }
 
+impl<T: Send + Sync> MpPublisher<T> {
+    pub(in crate::broadcast) fn new(
+        shared: Handle<Owned<T>, Publishing>,
+        factory: Arc<dyn Fn() -> T + Send + Sync>,
+    ) -> Self {
+        Self { spare: factory(), shared, factory, reset: () }
+    }
+
+    /// The same publisher, which from now on calls `reset` on its own event before each closure of
+    /// [`publish`](Self::publish) and similar verbs, as do the clones that are made of it. So nobody receives
+    /// what was in the event one lap before. Otherwise as
+    /// [`Publisher::with_reset`](crate::event::Publisher::with_reset).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::mp_channel(2, String::new);
+    /// let mut publisher = publisher.with_reset(String::clear);
+    /// let mut subscriber = subscribable.subscribe();
+    /// for word in ["one", "two", "three", "four"] {
+    ///     publisher.publish(|text| text.push_str(word)).unwrap();
+    ///     assert_eq!(subscriber.recv().unwrap(), word);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_reset(self, reset: fn(&mut T)) -> MpPublisher<T, fn(&mut T)> {
+        let Self { spare, shared, factory, reset: () } = self;
+        MpPublisher { spare, shared, factory, reset }
+    }
+}
+
 // The way of an event.
 impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Lets `change` at this publisher's own event.
@@ -225,9 +226,9 @@ pub(super) unsafe fn put<T, C>(
 /// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
 /// event first, because nothing of it is left.
 impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
-    /// Publishes `value`, in one order with the values of other publishers. Waits with the [`WaitStrategy`]
-    /// of the ring while the slowest subscriber has `capacity` events to process. Never waits for subscribers
-    /// while there is none.
+    /// Publishes `value`, in one order with the values of other publishers. Waits with the
+    /// [`WaitStrategy`](crate::WaitStrategy) of the ring while the slowest subscriber has `capacity` events
+    /// to process. Never waits for subscribers while there is none.
     ///
     /// This call drops the event of one lap before, after `value` is published. So a value that owns memory
     /// costs an allocation where it is made, and a free here. [`publish`](Self::publish) changes the event in

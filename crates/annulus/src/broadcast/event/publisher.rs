@@ -46,34 +46,6 @@ pub struct Publisher<T, R = ()> {
     reset: R,
 }
 
-impl<T: Send + Sync> Publisher<T> {
-    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
-        Self { single: Single::new(shared), reset: () }
-    }
-
-    /// The same publisher, which from now on calls `reset` on an event before each closure of
-    /// [`publish`](Self::publish) and similar verbs. So nobody receives what was in the event one lap before.
-    ///
-    /// `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
-    /// [`send`](Self::send) does not call it. If it panics, nothing is published.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (publisher, subscribable) = annulus::event::channel(2, String::new);
-    /// let mut publisher = publisher.with_reset(String::clear);
-    /// let mut subscriber = subscribable.subscribe();
-    /// for word in ["one", "two", "three"] {
-    ///     publisher.publish(|text| text.push_str(word)).unwrap();
-    ///     assert_eq!(subscriber.recv().unwrap(), word); // not "onethree"
-    /// }
-    /// ```
-    #[must_use]
-    pub fn with_reset(self, reset: fn(&mut T)) -> Publisher<T, fn(&mut T)> {
-        Publisher { single: self.single, reset }
-    }
-}
-
 impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Changes the next event by `change` and publishes it. Waits with the [`WaitStrategy`] of the ring while
     /// the slowest subscriber has `capacity` events to process. Never waits while there is no subscriber.
@@ -214,6 +186,34 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
             count += 1;
         }
         count
+    }
+}
+
+impl<T: Send + Sync> Publisher<T> {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
+        Self { single: Single::new(shared), reset: () }
+    }
+
+    /// The same publisher, which from now on calls `reset` on an event before each closure of
+    /// [`publish`](Self::publish) and similar verbs. So nobody receives what was in the event one lap before.
+    ///
+    /// `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
+    /// [`send`](Self::send) does not call it. If it panics, nothing is published.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::channel(2, String::new);
+    /// let mut publisher = publisher.with_reset(String::clear);
+    /// let mut subscriber = subscribable.subscribe();
+    /// for word in ["one", "two", "three"] {
+    ///     publisher.publish(|text| text.push_str(word)).unwrap();
+    ///     assert_eq!(subscriber.recv().unwrap(), word); // not "onethree"
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_reset(self, reset: fn(&mut T)) -> Publisher<T, fn(&mut T)> {
+        Publisher { single: self.single, reset }
     }
 }
 

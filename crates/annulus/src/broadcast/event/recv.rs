@@ -30,7 +30,8 @@ use crate::wait::{Streaming, Waiting};
 /// If `clone` allocates, each subscriber allocates for each event. To use one buffer again and again, call
 /// `subscriber.process(|event| buffer.clone_from(event))`.
 impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
-    /// Returns a clone of the next event. Waits for it with the [`WaitStrategy`] of the ring.
+    /// Returns a clone of the next event. Waits for it with the [`WaitStrategy`](crate::WaitStrategy) of the
+    /// ring.
     ///
     /// # Errors
     ///

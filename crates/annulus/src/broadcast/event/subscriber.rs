@@ -404,13 +404,11 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// ```
     #[inline]
     pub fn wait(&mut self) -> Result<(), RecvError> {
-        match self.poll_next() {
-            Ok(()) => Ok(()),
-            Err(_) => {
-                let strategy = self.wait_strategy();
-                wait_without_deadline(self, strategy)
-            }
+        if self.poll_next().is_ok() {
+            return Ok(());
         }
+        let strategy = self.wait_strategy();
+        wait_without_deadline(self, strategy)
     }
 
     /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock.
@@ -433,14 +431,12 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// [`wait`](Self::wait).
     #[inline]
     pub fn wait_until(&mut self, until: impl Into<Until>) -> Result<(), RecvTimeoutError> {
-        match self.poll_next() {
-            Ok(()) => Ok(()),
-            Err(_) => {
-                let until = until.into();
-                let strategy = until.strategy_or(|| self.wait_strategy());
-                in_time(wait_until(self, strategy, until.deadline()))
-            }
+        if self.poll_next().is_ok() {
+            return Ok(());
         }
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.wait_strategy());
+        in_time(wait_until(self, strategy, until.deadline()))
     }
 }
 
@@ -510,7 +506,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
 
     observable! {
         where T: 'static,
-        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
+        |handle| stats: crate::stats::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
         observer: handle.shared.observer()
     }
 
@@ -618,14 +614,14 @@ pub(super) struct Then<'s, T, M: Mode, F> {
     pub(super) subscriber: &'s mut Subscriber<T, M>,
     pub(super) waits: bool,
     /// `None` once it has run.
-    pub(super) then: Option<F>,
+    pub(super) last: Option<F>,
 }
 
 #[cfg(feature = "async")]
 impl<'s, T: Send + Sync, M: Mode, R, F: FnOnce(&mut Subscriber<T, M>) -> R> Then<'s, T, M, F> {
     pub(super) fn once_there(subscriber: &'s mut Subscriber<T, M>, waits: bool, then: F) -> Waiting<Self> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Waiting::new(Self { subscriber, waits, then: Some(then) }) }
+        unsafe { Waiting::new(Self { subscriber, waits, last: Some(then) }) }
     }
 }
 
@@ -645,7 +641,7 @@ impl<T: Send + Sync, M: Mode, R, F: FnOnce(&mut Subscriber<T, M>) -> R> Poll for
     fn poll(&mut self) -> Look<Self::Found> {
         let look = if self.waits { self.subscriber.poll_next() } else { Ok(()) };
         // It is there, and stays there.
-        look.map(|()| (self.then.take().expect("polled after its end"))(self.subscriber)).into()
+        look.map(|()| (self.last.take().expect("polled after its end"))(self.subscriber)).into()
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use super::{Across, of_another};
 use crate::base::sequence::Sequence;
-use crate::broadcast::{Builder, Publisher};
+use crate::broadcast::Publisher;
 use crate::memory::{Block, Memory, PlacedMemory};
 use crate::os::shared_memory::Access;
 use crate::ring::{Mirror, SharedNumbers, Writers, slots_layout, stride_for};
+use crate::settings::Settings;
 use crate::sync::AtomicU32;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -44,7 +45,7 @@ fn message_that_comes_while_a_poll_asks_is_found_by_that_poll() {
     // SAFETY: the sleepers keep the numbers, the blocks the slots, which are as many and zero; any bytes are
     // a `u64`.
     let (made, subscribable) = unsafe {
-        let (made, _) = Builder::new(2).lossy_across::<u64>(across(Mirror::shows(shown))).unwrap();
+        let (made, _) = Settings::new(2).lossy_across::<u64>(across(Mirror::shows(shown))).unwrap();
         let sees = across(Mirror::sees(shown, is_gone));
         (made, of_another::<u64>(2, 0, Sequence::FIRST, WaitStrategy::default(), sees).unwrap())
     };

@@ -57,7 +57,7 @@
 //! and a `Notifier`. There, a message is a copy of the record, a `Box<[u8]>`. The producer has an arm
 //! of `select!` that reserves room for a record of a given length.
 
-mod builder;
+mod channel;
 mod consumer;
 mod error;
 mod layout;
@@ -67,7 +67,9 @@ mod reservation;
 #[cfg(all(test, not(annulus_loom)))]
 mod tests;
 
-pub use builder::{Builder, channel};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use channel::in_words;
+pub use channel::{channel, with};
 pub use consumer::Consumer;
 pub use error::{TryWriteError, WriteError, WriteTimeoutError};
 pub use producer::Producer;

@@ -452,7 +452,7 @@ impl<K: InPlace> fmt::Debug for Producer<K> {
 #[cfg(feature = "std")]
 impl<K: InPlace> Producer<K> {
     /// What the memory of the ring is like now, and which options of
-    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {

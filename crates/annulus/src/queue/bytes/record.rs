@@ -62,11 +62,11 @@ impl<'c, K: InPlace> Record<'c, K> {
     ///
     /// ```
     /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
-    /// use annulus::queue::bytes::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, WhenGone, bytes};
     ///
     /// let Shared { handle: mut producer, invitation, .. } =
-    ///     bytes::producer(Builder::new(64), WhenGone::Close)?;
+    ///     bytes::producer(Settings::new(64), WhenGone::Close)?;
     /// let (mut consumer, _) = bytes::consumer(&invitation)?; // usually in another process
     /// producer.write(b"\x02hi and more")?;
     ///

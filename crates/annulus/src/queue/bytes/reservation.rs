@@ -70,11 +70,11 @@ impl<'p, K: InPlace> Reservation<'p, K> {
     ///
     /// ```
     /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
-    /// use annulus::queue::bytes::Builder;
+    /// use annulus::Settings;
     /// use annulus::shm::{Shared, WhenGone, bytes};
     ///
     /// let Shared { handle: mut producer, invitation, .. } =
-    ///     bytes::producer(Builder::new(64), WhenGone::Close)?;
+    ///     bytes::producer(Settings::new(64), WhenGone::Close)?;
     /// let (mut consumer, _) = bytes::consumer(&invitation)?; // usually in another process
     /// let mut record = producer.reserve(20)?;
     /// record.write_at(0, &7_u32.to_le_bytes());

@@ -4,12 +4,13 @@ use alloc::vec::Vec;
 
 use super::layout::words_of;
 use super::{Consumer, Producer, TryWriteError};
+use crate::settings::Settings;
 use crate::spsc;
 
 /// A queue whose ring has exactly `slots` words, for all records for which that is enough.
 fn of_words(slots: usize) -> (Producer, Consumer, usize) {
     // The numbers wrap, too.
-    let (producer, consumer) = spsc::Builder::new(slots).first(u64::MAX - 5).build().unwrap();
+    let (producer, consumer) = spsc::with(Settings::new(slots).first(u64::MAX - 5)).unwrap();
     // The longest record of `n` words with 2 n - 1 <= slots.
     let most = (slots.div_ceil(2) - 1) * size_of::<u64>();
     let capacity = 2 * most + 1;

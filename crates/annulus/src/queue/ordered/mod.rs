@@ -64,11 +64,11 @@
 //! close. Its message is received, or dropped if no receiver is left. It is dropped soon, not only with the
 //! last sender, because a message may own something that its sender waits for.
 
-mod builder;
+mod channel;
 mod receiver;
 mod sender;
 mod state;
 
-pub use builder::{Builder, channel};
+pub use channel::{channel, with};
 pub use receiver::{Receiver, TryIter};
 pub use sender::Sender;

@@ -462,7 +462,7 @@ impl<T> Iterator for TryIter<'_, T> {
 
 impl<T> FusedIterator for TryIter<'_, T> {}
 
-impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
+impl<T: Send> IntoIterator for &Receiver<T> {
     type Item = T;
     type IntoIter = Iter<Self>;
 

@@ -571,7 +571,7 @@ impl<T> fmt::Debug for Sender<T> {
 #[cfg(feature = "std")]
 impl<T: Send> Sender<T> {
     /// What the memory of the slots is like now, and which options of
-    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {

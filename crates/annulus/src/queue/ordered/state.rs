@@ -28,7 +28,8 @@ use crate::close::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::lane::{Cells, FreeSlot, ManyToMany, Number, Sent, StampedSlot};
 use crate::observer::{Listing, Observe};
-use crate::stats::{Counters, Counting, Stats};
+use crate::settings::Settings;
+use crate::stats::{Counters, Counting, Name, Stats};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 use crate::transmit::in_parts;
 use crate::wait::{
@@ -56,7 +57,7 @@ pub(super) struct State<T> {
     first: Number,
     /// What is counted, if somebody wants that. Constant.
     counters: Counting,
-    name: Option<&'static str>,
+    name: Name,
     /// In the list of those that have a name.
     listing: Listing,
 }
@@ -65,20 +66,14 @@ impl<T> State<T> {
     /// Two shares in the state of a queue with these slots, which has one handle on each side.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
-    pub(super) fn made(
-        slots: Cells<StampedSlot<T>>,
-        first: Number,
-        strategy: WaitStrategy,
-        statistics: bool,
-        name: Option<&'static str>,
-    ) -> [Common<Self>; 2]
+    pub(super) fn made(slots: Cells<StampedSlot<T>>, settings: &Settings) -> [Common<Self>; 2]
     where
         T: Send,
     {
         // As in `LaneShare::first`.
         let mut slots = ManuallyDrop::new(slots);
-        let (new_word, counters) = (NewWord::of_events(), Counters::new(statistics));
-        let listing = Listing::new(name);
+        let (new_word, counters) = (NewWord::of_events(), Counters::new(settings.statistics));
+        let (first, listing) = (Number::new(settings.first), Listing::new(settings.name.as_deref()));
         let room = slots.block_mut().allocation_before::<Self>();
         // SAFETY: the room is new, the place is in it, and all fields are written.
         let shares = unsafe {
@@ -90,10 +85,10 @@ impl<T> State<T> {
                     released: EventCount::begun(new_word, counters.clone()),
                     senders: HandleCount::new(),
                     receivers: HandleCount::new(),
-                    strategy: strategy,
+                    strategy: settings.strategy,
                     first: first,
                     counters: counters,
-                    name: name,
+                    name: settings.name.clone(),
                     listing: listing,
                 }
             );
@@ -401,7 +396,7 @@ impl<T> State<T> {
     /// The numbers of the queue now.
     pub(super) fn stats(&self) -> Stats {
         let span = self.lane.span();
-        let mut stats = Stats::new(self.name.map(Into::into), self.lane.capacity());
+        let mut stats = Stats::new(self.name.clone(), self.lane.capacity());
         stats.closed = self.lane.is_ended();
         stats.published = span.tail.since(self.first);
         stats.received = Some(span.head.since(self.first));

@@ -1,9 +1,9 @@
 //! The ends of [`dynamic`](super), with typed handles on the other side.
 
 use super::*;
-use crate::message::Message;
 use crate::message::encoded::Encoded;
 use crate::schema::Schema;
+use crate::settings::Settings;
 use std::string::ToString;
 use std::vec;
 
@@ -15,8 +15,8 @@ fn quotes() -> MessageType {
     MessageType::described("[u32;3]".parse().unwrap(), 4)
 }
 
-fn ring(capacity: usize) -> broadcast::Builder {
-    broadcast::Builder::new(capacity).wait_strategy(BLOCK)
+fn ring(capacity: usize) -> Settings {
+    Settings::new(capacity).wait_strategy(BLOCK)
 }
 
 fn bytes_of(number: u32) -> [u8; 12] {
@@ -94,11 +94,11 @@ fn ends_of_each_kind_send_and_receive() {
         receives_all(second, &mut receiver);
         drop(first);
 
-        let builder = spsc::Builder::new(8).wait_strategy(BLOCK);
+        let builder = Settings::new(8).wait_strategy(BLOCK);
         let Shared { handle: sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
         receives_all(sender, &mut join(&invitation));
 
-        let builder = mpsc::Builder::new(crate::mpsc::Builder::new(8).wait_strategy(BLOCK));
+        let builder = mpsc::Builder::new(crate::Settings::new(8).wait_strategy(BLOCK));
         let Shared { handle: mut receiver, invitation, .. } = Receiver::mpsc(builder, of).unwrap();
         assert_eq!((receiver.state(), receiver.cursor()), (PeerState::NotYet, None));
         receives_all(Sender::join(&invitation, of, BLOCK).unwrap(), &mut receiver);
@@ -117,7 +117,7 @@ fn ends_understand_handles_of_the_type() {
     sender.send(&bytes_of(7)).unwrap();
     assert_eq!(typed.recv(), Ok([7, 8, 9]));
 
-    let builder = crate::spsc::Builder::new(8);
+    let builder = crate::Settings::new(8);
     let Shared { handle: mut typed, invitation, .. } =
         crate::shm::spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
@@ -143,7 +143,7 @@ fn full_rings_refuse_messages() {
     assert_eq!((received(&mut receiver), received(&mut refused)), (1, 1));
     sender.try_send(&bytes_of(5)).unwrap();
 
-    let builder = spsc::Builder::new(4).wait_strategy(BLOCK);
+    let builder = Settings::new(4).wait_strategy(BLOCK);
     let Shared { handle: mut sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
     let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
     is_full(&mut sender);
@@ -203,6 +203,6 @@ fn ends_that_cannot_be_are_refused() {
     assert!(matches!(refused, OpenError::Kind(ShmKind::Bytes)), "{refused}");
 }
 
-fn queue_of_records() -> crate::queue::bytes::Builder {
-    crate::queue::bytes::Builder::new(64)
+fn queue_of_records() -> Settings {
+    crate::Settings::new(64)
 }

@@ -188,7 +188,7 @@ fn one_by_one() {
 /// One for each kind of fence, whichever this system has.
 fn both_kinds() -> [EventCount; 2] {
     // The process has registered, where it may.
-    fence::prepare();
+    fence::prepare_process();
     [0, FENCE_BOTH_SIDES].map(|word| EventCount::with(word, 0, None))
 }
 

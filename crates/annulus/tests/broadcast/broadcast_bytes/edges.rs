@@ -1,5 +1,6 @@
 //! Lengths and capacities at their limits, the end of a ring, and what handles say of themselves.
 
+use annulus::Settings;
 use annulus::TooLong;
 use annulus::broadcast::bytes;
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, TryRecvError};
@@ -25,7 +26,7 @@ fn capacities_are_rounded_up() {
 #[test]
 fn capacity_beyond_memory_is_refused() {
     for capacity in [usize::MAX, 1 << (usize::BITS - 1)] {
-        let error = bytes::Builder::new(capacity).lossy().unwrap_err();
+        let error = bytes::lossy_with(Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 1 });
     }
 }
@@ -124,7 +125,7 @@ fn publish_after_close_overwrites_nothing() {
 #[test]
 fn a_ring_may_begin_at_any_number() {
     let first = (1 << 63) - (1 << 32);
-    let (mut publisher, subscribable) = bytes::Builder::new(64).first(first).lossy().unwrap();
+    let (mut publisher, subscribable) = bytes::lossy_with(Settings::new(64).first(first)).unwrap();
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     for number in 0..5 {
         publisher.publish(&record(number, 24)).unwrap();
@@ -137,7 +138,7 @@ fn a_ring_may_begin_at_any_number() {
 
 #[test]
 fn handles_are_counted_and_shown() {
-    let (mut publisher, subscribable) = bytes::Builder::new(64).named("records").lossy().unwrap();
+    let (mut publisher, subscribable) = bytes::lossy_with(Settings::new(64).name("records")).unwrap();
     let first = subscribable.subscribe();
     let second = first.clone();
     assert_eq!((publisher.subscriber_count(), subscribable.subscriber_count()), (2, 2));
@@ -162,7 +163,7 @@ fn handles_are_counted_and_shown() {
 #[test]
 #[cfg(feature = "std")]
 fn lost_records_are_counted_for_the_ring() {
-    let (mut publisher, subscribable) = bytes::Builder::new(64).statistics(true).lossy().unwrap();
+    let (mut publisher, subscribable) = bytes::lossy_with(Settings::new(64).statistics(true)).unwrap();
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     for _ in 0..5 {
         publisher.publish(&[0; 8]).unwrap();

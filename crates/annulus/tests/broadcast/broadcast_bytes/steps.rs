@@ -119,7 +119,7 @@ impl Reader {
 
     fn try_recv(&mut self, model: &Model) {
         // One of the two verbs, and the other one.
-        if self.received.is_multiple_of(2) {
+        if self.received % 2 == 0 {
             let result = self.real.try_recv_or_lag(&mut self.buffer);
             match self.recover(model) {
                 Some(skipped) => assert_eq!(result, Err(LossyTryRecvError::Lagged { skipped })),

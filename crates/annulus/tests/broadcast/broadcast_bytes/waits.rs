@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::broadcast::bytes;
 use annulus::{
     LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, Select, TryRecvError, WaitStrategy,
@@ -22,8 +23,9 @@ const STRATEGIES: [WaitStrategy; 4] = [
 #[test]
 fn each_record_wakes_its_waiter() {
     for strategy in STRATEGIES {
-        let builder = bytes::Builder::new(256).wait_strategy(strategy);
-        let ((mut ask, asked), (mut answer, answered)) = (builder.lossy().unwrap(), builder.lossy().unwrap());
+        let builder = Settings::new(256).wait_strategy(strategy);
+        let ((mut ask, asked), (mut answer, answered)) =
+            (bytes::lossy_with(builder.clone()).unwrap(), bytes::lossy_with(builder).unwrap());
         let (mut questions, mut answers) = (asked.subscribe(), answered.subscribe());
         let other = thread::spawn(move || {
             let mut buffer = Vec::new();

@@ -14,7 +14,7 @@ const MESSAGES: u64 = if cfg!(miri) { 200 } else { 200_000 };
 #[test]
 fn a_capacity_too_small_is_named() {
     for capacity in [0, 1] {
-        let error = annulus::broadcast::Builder::new(capacity).lossy::<u64>().unwrap_err();
+        let error = annulus::broadcast::lossy_with::<u64>(annulus::Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
         let panic = catch_unwind(|| drop(annulus::broadcast::lossy::<u64>(capacity))).unwrap_err();
         let text = panic.downcast_ref::<String>().unwrap();
@@ -26,7 +26,8 @@ fn a_capacity_too_small_is_named() {
 #[test]
 fn a_capacity_too_large_is_an_error_and_not_an_abort() {
     for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 64] {
-        let error = annulus::broadcast::Builder::new(capacity).lossy::<[u8; 100]>().unwrap_err();
+        let error =
+            annulus::broadcast::lossy_with::<[u8; 100]>(annulus::Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 128 });
         assert!(error.to_string().contains(&capacity.to_string()));
     }

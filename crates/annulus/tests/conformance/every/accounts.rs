@@ -1,6 +1,6 @@
 //! What was lost, to the message, and what there is room for, to the slot.
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::{LossyTryRecvError, TrySendError};
 
 use super::{CAPACITIES, STARTS};
@@ -69,7 +69,7 @@ pub(crate) fn waiting_publisher_fills_capacity_less_headroom<R: Ring>() {
             let start = STARTS[(capacity + headroom) % STARTS.len()];
             // Where nobody waits, there is nothing to keep free: see `a_lossy_ring_has_no_headroom`.
             let kept = if R::LOSSLESS { headroom } else { 0 };
-            let builder = Builder::new(capacity).headroom(kept).first(start);
+            let builder = Settings::new(capacity).headroom(kept).first(start);
             let (mut publisher, source) = R::make(builder).unwrap();
             // What came before it joined takes no room.
             (0..headroom as u64).for_each(|number| publisher.publish(number).unwrap());

@@ -2,8 +2,8 @@
 
 use std::thread;
 
+use annulus::Settings;
 use annulus::Shutdown;
-use annulus::broadcast::Builder;
 
 use super::{CAPACITIES, STARTS, join, spawn, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
@@ -80,7 +80,7 @@ pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
     for &capacity in CAPACITIES {
         for headroom in (0..capacity).step_by(1 + capacity / 10) {
             for published in some_of(capacity, 3, headroom as u64) {
-                let builder = Builder::new(capacity).headroom(headroom);
+                let builder = Settings::new(capacity).headroom(headroom);
                 let room = (capacity - headroom) as u64;
                 let (mut publisher, source) = R::make(builder).unwrap();
                 (0..published).for_each(|number| publisher.publish(number).unwrap());

@@ -3,7 +3,8 @@
 
 use std::thread;
 
-use annulus::{Observer, Stats};
+use annulus::Observer;
+use annulus::stats::Stats;
 
 use super::{CAPACITIES, STARTS, join, spawn};
 use crate::rings::{Publish, Receive, Ring};

@@ -249,7 +249,7 @@ pub(crate) fn run_lossy(capacity: usize, steps: &[Step]) {
 /// Takes `steps` with a group of a lossless ring, and has its members receive what is left at the end.
 pub(crate) fn run_lossless(capacity: usize, headroom: usize, steps: &[Step]) {
     let (mut publisher, subscribable) =
-        annulus::broadcast::Builder::new(capacity).headroom(headroom).lossless().unwrap();
+        annulus::broadcast::lossless_with(annulus::Settings::new(capacity).headroom(headroom)).unwrap();
     let room = (capacity - headroom) as u64;
     let mut model: Model<Lossless> = model(capacity, subscribable.subscribe_group());
     for step in steps {

@@ -4,8 +4,8 @@
 
 use std::collections::VecDeque;
 
+use annulus::Settings;
 use annulus::TrySendError;
-use annulus::broadcast::Builder;
 
 use crate::rings::{Got, Publish, Receive, Ring};
 use crate::support::polled::Patience;
@@ -245,7 +245,7 @@ impl<R: Ring> Model<R> {
 
 /// Takes `steps` on a new ring, and receives what is left at its end.
 pub(crate) fn run<R: Ring>(capacity: usize, headroom: usize, steps: &[Step]) {
-    let (publisher, source) = R::make(Builder::new(capacity).headroom(headroom)).unwrap();
+    let (publisher, source) = R::make(Settings::new(capacity).headroom(headroom)).unwrap();
     let mut model: Model<R> = Model {
         room: (capacity - headroom) as u64,
         publishers: VecDeque::from([publisher]),

@@ -1,8 +1,9 @@
 //! A graph of stages on one lossless ring, which grows and shrinks: a stage sees what all those before it
 //! have processed, and publishers wait for the slowest.
 
+use annulus::Settings;
 use annulus::TryRecvError;
-use annulus::broadcast::{Builder, DependencyBarrier, Lossless, Staged, Subscribable, Subscriber, Upstream};
+use annulus::broadcast::{DependencyBarrier, Lossless, Staged, Subscribable, Subscriber, Upstream};
 
 use crate::rings::{Publish, Ring};
 use crate::support::polled::Patience;
@@ -253,7 +254,7 @@ pub(crate) fn run<R: Ring<Source = Subscribable<u64, Lossless>>>(
     headroom: usize,
     steps: &[Step],
 ) {
-    let (publisher, source) = R::make(Builder::new(capacity).headroom(headroom)).unwrap();
+    let (publisher, source) = R::make(Settings::new(capacity).headroom(headroom)).unwrap();
     let room = (capacity - headroom) as u64;
     let mut model = Model { room, publisher, source, published: 0, stages: Vec::new(), joined: 0 };
     model.take(steps);

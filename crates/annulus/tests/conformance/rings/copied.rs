@@ -23,10 +23,10 @@ use crate::support::tasks::{Messages, Task, block_on};
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Lossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
-    |builder| builder.lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| annulus::broadcast::lossy_with(builder), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 #[cfg(feature = "std")]
 ring!(MappedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
-    |builder| builder.memory(super::mapped()).lossy(), |source| source.subscribe(),
+    |builder| annulus::broadcast::lossy_with(builder.memory(super::mapped())), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 // Between processes: both the publisher's mapping and that of subscribers are here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
@@ -58,23 +58,23 @@ ring!(SharedLossless, lossless: true, many: false,
 #[cfg(feature = "std")]
 ring!(MappedMpLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
-    |builder| builder.memory(super::mapped()).mp_lossless(), |source| source.subscribe(),
+    |builder| annulus::broadcast::mp_lossless_with(builder.memory(super::mapped())), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Lossless, lossless: true, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
-    |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| annulus::broadcast::lossless_with(builder), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
-    |builder| builder.mp_lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()),
+    |builder| annulus::broadcast::mp_lossy_with(builder), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()),
     passes_over: true);
 ring!(MpLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
-    |builder| builder.mp_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| annulus::broadcast::mp_lossless_with(builder), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Tap, lossless: false, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
-    |builder| builder.lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
+    |builder| annulus::broadcast::lossless_with(builder), |source| source.subscribe_lossy(), oldest: |_none| None);
 ring!(MpTap, lossless: false, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
-    |builder| builder.mp_lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
+    |builder| annulus::broadcast::mp_lossless_with(builder), |source| source.subscribe_lossy(), oldest: |_none| None);
 
 /// What a publishing verb returns, with the value that comes back checked and taken out.
 trait Told {
@@ -356,7 +356,7 @@ fn stage_verbs<M: Unstaged>() -> Vec<Verb<Subscriber<u64, Staged<M>>>> {
         });
         "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
         "process_batch_until", true, |stage| {
-            batch(u64::clone, |look| Ok(stage.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
+            batch(u64::clone, |look| stage.process_batch_until(3, WaitStrategy::PauseSpin, look))
         };
         "process_batch_timeout", false, |stage| {
             batch(u64::clone, |look| stage.process_batch_timeout(3, Duration::ZERO, look))

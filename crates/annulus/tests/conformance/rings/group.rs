@@ -21,15 +21,15 @@ type Group = SubscriberGroup<u64, MEMBERS>;
 type BoundGroup = SubscriberGroup<u64, MEMBERS, Lossless>;
 
 ring!(Grouped, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Group,
-    |builder| builder.lossy(), |source| source.subscribe_group(), oldest: |_none| None);
+    |builder| annulus::broadcast::lossy_with(builder), |source| source.subscribe_group(), oldest: |_none| None);
 ring!(GroupedLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
-    |builder| builder.lossless(), |source| source.subscribe_group(), oldest: |_none| None);
+    |builder| annulus::broadcast::lossless_with(builder), |source| source.subscribe_group(), oldest: |_none| None);
 ring!(GroupedMpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Group,
-    |builder| builder.mp_lossy(), |source| source.subscribe_group(), oldest: |_none| None, passes_over: true);
+    |builder| annulus::broadcast::mp_lossy_with(builder), |source| source.subscribe_group(), oldest: |_none| None, passes_over: true);
 ring!(GroupedMpLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
-    |builder| builder.mp_lossless(), |source| source.subscribe_group(), oldest: |_none| None);
+    |builder| annulus::broadcast::mp_lossless_with(builder), |source| source.subscribe_group(), oldest: |_none| None);
 
 /// What all members say.
 fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::{CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TrySendError};
 
 use super::{Publish, Receive, Ring, Verb};
@@ -39,7 +39,7 @@ impl<R: Ring> Ring for InTasks<R> {
     type Source = R::Source;
     type Subscriber = InTask<R::Subscriber>;
 
-    fn make(builder: Builder) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
         R::make(builder).map(|(publisher, source)| (InTask(publisher), source))
     }
 

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Lossless as Bound, Lossy as Unbound, Subscribable};
+use annulus::Settings;
+use annulus::broadcast::{Lossless as Bound, Lossy as Unbound, Subscribable};
 use annulus::bus::{Bus, MatchingSubscriber, TopicError, TopicPublisher, TopicRing};
 use annulus::{
     CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TrySendError,
@@ -72,7 +73,7 @@ impl<K: One> Ring for OneTopic<K> {
     type Source = Weak<Bus<u64, K>>;
     type Subscriber = Receiving;
 
-    fn make(builder: Builder) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
         let bus = Arc::new(Bus::with(builder));
         let publisher = bus.try_publisher(TOPIC).map_err(|error| match error {
             TopicError::Ring { error, .. } => error,
@@ -96,7 +97,7 @@ impl<K: One> Ring for OneTopic<K> {
     }
 
     fn is_closed(source: &Self::Source) -> bool {
-        source.upgrade().is_none_or(|bus| bus.topics()[0].is_closed)
+        source.upgrade().is_none_or(|bus| bus.topics()[0].closed)
     }
 }
 

@@ -29,7 +29,7 @@ mod stage;
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::{
     CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TryRecvError,
     TrySendError,
@@ -83,7 +83,7 @@ pub(crate) trait Ring: 'static {
     type Source: Clone + Send + Sync + 'static;
     type Subscriber: Receive;
 
-    fn make(builder: Builder) -> Result<(Self::Publisher, Self::Source), CapacityError>;
+    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError>;
     fn subscribe(source: &Self::Source) -> Self::Subscriber;
     /// `None` where this way to receive has no such form.
     fn from_oldest(source: &Self::Source) -> Option<Self::Subscriber>;
@@ -91,7 +91,7 @@ pub(crate) trait Ring: 'static {
 
     /// A ring of `capacity` that begins with message `first`.
     fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
-        Self::make(Builder::new(capacity).first(first)).expect("a ring of this capacity can be made")
+        Self::make(Settings::new(capacity).first(first)).expect("a ring of this capacity can be made")
     }
 
     fn new(capacity: usize) -> (Self::Publisher, Self::Source) {
@@ -295,7 +295,7 @@ macro_rules! ring {
             type Subscriber = $subscriber;
 
             fn make(
-                $builder: annulus::broadcast::Builder,
+                $builder: annulus::Settings,
             ) -> Result<(Self::Publisher, Self::Source), annulus::CapacityError> {
                 $make
             }

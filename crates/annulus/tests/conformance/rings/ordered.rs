@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::queue::ordered;
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
@@ -51,12 +52,12 @@ impl Ring for OneOrder {
     type Source = Once;
     type Subscriber = Reader;
 
-    fn make(_: annulus::broadcast::Builder) -> Result<(Counting, Once), CapacityError> {
+    fn make(_: annulus::Settings) -> Result<(Counting, Once), CapacityError> {
         unreachable!("no property of queues has a watermark")
     }
 
     fn begin(capacity: usize, first: u64) -> (Counting, Once) {
-        let (sender, receiver) = ordered::Builder::new(capacity).first(first).build().unwrap();
+        let (sender, receiver) = ordered::with(Settings::new(capacity).first(first)).unwrap();
         let reader = Reader { receiver, start: first, received: 0 };
         let open = Arc::new(());
         let once = Once { reader: Arc::new(Mutex::new(Some(reader))), open: Arc::downgrade(&open) };

@@ -20,27 +20,27 @@ use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Events, lossless: true, many: false,
     event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| event::with(builder, Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 #[cfg(feature = "std")]
 ring!(MappedEvents, lossless: true, many: false,
     event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.memory(super::mapped()).events(Vec::new), |source| source.subscribe(),
+    |builder| event::with(builder.memory(super::mapped()), Vec::new), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpEvents, lossless: true, many: true,
     event::MpPublisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| event::mp_with(builder, Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 
 /// Two rings whose closures only add, and rely on the reset.
 type Cleared = fn(&mut Vec<u64>);
 
 ring!(ResetEvents, lossless: true, many: false,
     event::Publisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.events(Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
+    |builder| event::with(builder, Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
     |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpResetEvents, lossless: true, many: true,
     event::MpPublisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.mp_events(Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
+    |builder| event::mp_with(builder, Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
     |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 
@@ -129,10 +129,7 @@ impl<R: Finds> Publish for event::Publisher<Vec<u64>, R> {
         if is_sent(number) {
             return try_sent(number, self.try_send(value(number)));
         }
-        self.try_publish(change::<R>(number)).map_err(|error| match error {
-            TrySendError::Full(_) => TrySendError::Full(()),
-            TrySendError::Closed(_) => TrySendError::Closed(()),
-        })
+        self.try_publish(change::<R>(number))
     }
 
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
@@ -339,7 +336,7 @@ where
             });
             "process_batch", true, |subscriber| batch(number, |look| Ok(subscriber.process_batch(3, look)?));
             "process_batch_until", true, |subscriber| {
-                batch(number, |look| Ok(subscriber.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
+                batch(number, |look| subscriber.process_batch_until(3, WaitStrategy::PauseSpin, look))
             };
             "process_batch_timeout", false, |subscriber| {
                 batch(number, |look| subscriber.process_batch_timeout(3, Duration::ZERO, look))

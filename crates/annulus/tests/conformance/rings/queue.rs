@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use annulus::queue::{AnyKind, Builder, Consumer, Producer};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{AnyKind, Consumer, Producer};
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
     WaitStrategy, mpmc, mpsc, spmc, spsc,
@@ -48,8 +50,8 @@ impl<K: AnyKind> Clone for Once<K> {
 macro_rules! queue {
     ($name:ident, $kind:ty, many: $many:literal, |$builder:ident| $built:expr) => {
         queue!(@made $name, $kind, many: $many, |capacity, first| {
-            let $builder = Builder::<$kind>::new(capacity).first(first);
-            $built.build().unwrap()
+            let $builder = Settings::new(capacity).first(first);
+            queue::with($built).unwrap()
         });
     };
     (@made $name:ident, $kind:ty, many: $many:literal, |$capacity:ident, $first:ident| $made:expr) => {
@@ -63,7 +65,7 @@ macro_rules! queue {
             type Subscriber = Reader<$kind>;
 
             fn make(
-                _: annulus::broadcast::Builder,
+                _: annulus::Settings,
             ) -> Result<(Self::Publisher, Self::Source), CapacityError> {
                 unreachable!("no property of queues has a headroom")
             }
@@ -98,7 +100,7 @@ queue!(MappedMpmc, mpmc::Mpmc, many: true, |builder| builder.memory(super::mappe
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 queue!(@made SharedSpsc, annulus::shm::spsc::Across<u64>, many: false, |capacity, first| {
-    let builder = Builder::new(capacity).first(first);
+    let builder = Settings::new(capacity).first(first);
     let made = annulus::shm::spsc::producer(builder, annulus::shm::WhenGone::Close).unwrap();
     let (producer, invitation) = (made.handle, made.invitation);
     let (consumer, _) = annulus::shm::spsc::consumer(&invitation).unwrap();
@@ -109,7 +111,7 @@ queue!(@made SharedSpsc, annulus::shm::spsc::Across<u64>, many: false, |capacity
 queue!(@made SharedMpsc, annulus::shm::mpsc::ManyAcross<u64>, many: false, |capacity, first| {
     use annulus::shm::{Shared, WhenGone, mpsc};
 
-    let builder = mpsc::Builder::new(Builder::new(capacity).first(first)).producers(3);
+    let builder = mpsc::Builder::new(Settings::new(capacity).first(first)).producers(3);
     let builder = builder.when_no_producer(WhenGone::Close);
     let Shared { handle: consumer, invitation, .. } = builder.build().unwrap();
     (mpsc::producer(&invitation).unwrap().0, consumer)

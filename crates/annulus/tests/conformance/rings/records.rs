@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::queue::InPlace;
-use annulus::queue::bytes::{Builder, Consumer, Producer, TryWriteError, WriteError};
+use annulus::queue::bytes::{Consumer, Producer, TryWriteError, WriteError};
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
     WaitStrategy, spsc,
@@ -64,15 +65,13 @@ macro_rules! records {
             type Source = Once<$kind>;
             type Subscriber = Reading<$kind>;
 
-            fn make(
-                _: annulus::broadcast::Builder,
-            ) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+            fn make(_: annulus::Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
                 unreachable!("no property of queues has a headroom")
             }
 
             fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
                 // So many records fit, and not one more.
-                let $builder = Builder::new(RECORD_BYTES * capacity).first(first);
+                let $builder = Settings::new(RECORD_BYTES * capacity).first(first);
                 let (producer, consumer) = $made;
                 let (open, sent) = (Arc::new(()), Arc::new(AtomicU64::new(0)));
                 let reader = Reading { consumer, start: first, sent: Arc::clone(&sent), received: 0 };
@@ -96,7 +95,7 @@ macro_rules! records {
     };
 }
 
-records!(Records, spsc::Spsc, |builder| builder.build().unwrap());
+records!(Records, spsc::Spsc, |builder| annulus::queue::bytes::with(builder).unwrap());
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 records!(SharedRecords, annulus::shm::spsc::Across<u64>, |builder| {

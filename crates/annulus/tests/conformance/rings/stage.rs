@@ -17,11 +17,11 @@ type Stage<M> = Subscriber<u64, Staged<M>>;
 type EventStage = event::Subscriber<Vec<u64>, Staged<Lossless>>;
 
 ring!(Tracked, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Stage<Lossy>,
-    |builder| builder.lossy(), |source| source.subscribe_tracked(),
+    |builder| annulus::broadcast::lossy_with(builder), |source| source.subscribe_tracked(),
     oldest: |source| Some(source.subscribe_from_oldest().after(&[])));
 ring!(TrackedLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, Stage<Lossless>,
-    |builder| builder.lossless(), |source| source.subscribe_tracked(),
+    |builder| annulus::broadcast::lossless_with(builder), |source| source.subscribe_tracked(),
     oldest: |source| Some(source.subscribe_from_oldest().after(&[])));
 
 /// What makes one stage behind another.
@@ -34,21 +34,21 @@ macro_rules! pair {
 }
 
 ring!(Behind, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
-    |builder| builder.lossy(), |source| pair!(source), oldest: |_none| None);
+    |builder| annulus::broadcast::lossy_with(builder), |source| pair!(source), oldest: |_none| None);
 ring!(BehindLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
-    |builder| builder.lossless(), |source| pair!(source), oldest: |_none| None);
+    |builder| annulus::broadcast::lossless_with(builder), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
-    |builder| builder.mp_lossy(), |source| pair!(source), oldest: |_none| None, passes_over: true);
+    |builder| annulus::broadcast::mp_lossy_with(builder), |source| pair!(source), oldest: |_none| None, passes_over: true);
 ring!(BehindMpLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
-    |builder| builder.mp_lossless(), |source| pair!(source), oldest: |_none| None);
+    |builder| annulus::broadcast::mp_lossless_with(builder), |source| pair!(source), oldest: |_none| None);
 ring!(BehindEvents, lossless: true, many: false,
     event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, InStep<EventStage>,
-    |builder| builder.events(Vec::new), |source| pair!(source), oldest: |_none| None);
+    |builder| event::with(builder, Vec::new), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpEvents, lossless: true, many: true,
     event::MpPublisher<Vec<u64>>, event::Subscribable<Vec<u64>>, InStep<EventStage>,
-    |builder| builder.mp_events(Vec::new), |source| pair!(source), oldest: |_none| None);
+    |builder| event::mp_with(builder, Vec::new), |source| pair!(source), oldest: |_none| None);
 
 /// A stage and the one before it, which processes everything that is there whenever the stage is asked.
 pub(crate) struct InStep<S> {

@@ -338,7 +338,9 @@ fn for_loop_takes_each_receiving_handle() {
 
     let (mut publisher, subscribable) = event::channel(4, String::new);
     let subscriber = subscribable.subscribe();
-    ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    for text in ["a", "b"] {
+        publisher.send(text.to_owned()).unwrap();
+    }
     drop(publisher);
     assert_eq!(all(subscriber), ["a", "b"]);
 

@@ -66,7 +66,7 @@ macro_rules! together {
 
 together! {
     a_lossy_batch_stays_together: annulus::broadcast::mp_lossy::<u64>(ROOM);
-    a_lossless_batch_stays_together: annulus::broadcast::Builder::new(ROOM + 3).headroom(3).mp_lossless::<u64>().unwrap();
+    a_lossless_batch_stays_together: annulus::broadcast::mp_lossless_with::<u64>(annulus::Settings::new(ROOM + 3).headroom(3)).unwrap();
 }
 
 /// Messages that are claimed at once.

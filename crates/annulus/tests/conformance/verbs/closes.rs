@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
+use annulus::broadcast;
 use annulus::queue::ordered;
 use annulus::{
     LossyTryRecvError, RecvError, SendTimeoutError, Shutdown, Transmit, TryRecvError, TrySendError,
@@ -180,7 +181,7 @@ fn shutdown_wakes_all_sleepers_of_its_rings() {
         receiver!(queue mpmc::channel::<u64>(8));
         receiver!(queue ordered::channel::<u64>(8));
         // A publisher that sleeps at the gate.
-        let (mut publisher, source) = Builder::new(2).lossless::<u64>().unwrap();
+        let (mut publisher, source) = broadcast::lossless_with::<u64>(Settings::new(2)).unwrap();
         let _subscriber = source.subscribe();
         publisher.publish_batch(&[1, 2]).unwrap();
         shutdown.attach(publisher.closer());

@@ -7,18 +7,20 @@ use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
+use annulus::broadcast;
+use annulus::event;
 use annulus::{CapacityError, spsc};
 
 /// What each constructor says to a capacity, for messages (or events) of one word.
 fn refusals(capacity: usize) -> [CapacityError; 6] {
     [
-        Builder::new(capacity).lossy::<u64>().unwrap_err(),
-        Builder::new(capacity).lossless::<u64>().unwrap_err(),
-        Builder::new(capacity).mp_lossy::<u64>().unwrap_err(),
-        Builder::new(capacity).mp_lossless::<u64>().unwrap_err(),
-        Builder::new(capacity).events(|| 0_u64).unwrap_err(),
-        Builder::new(capacity).mp_events(|| 0_u64).unwrap_err(),
+        broadcast::lossy_with::<u64>(Settings::new(capacity)).unwrap_err(),
+        broadcast::lossless_with::<u64>(Settings::new(capacity)).unwrap_err(),
+        broadcast::mp_lossy_with::<u64>(Settings::new(capacity)).unwrap_err(),
+        broadcast::mp_lossless_with::<u64>(Settings::new(capacity)).unwrap_err(),
+        event::with(Settings::new(capacity), || 0_u64).unwrap_err(),
+        event::mp_with(Settings::new(capacity), || 0_u64).unwrap_err(),
     ]
 }
 
@@ -51,8 +53,8 @@ fn a_capacity_too_large_is_an_error_and_not_an_abort() {
 fn a_headroom_leaves_a_slot_at_least() {
     for (capacity, headroom) in [(2, 2), (2, 3), (8, 8), (8, usize::MAX)] {
         for error in [
-            Builder::new(capacity).headroom(headroom).lossless::<u64>().unwrap_err(),
-            Builder::new(capacity).headroom(headroom).mp_lossless::<u64>().unwrap_err(),
+            broadcast::lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
+            broadcast::mp_lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
         ] {
             assert_eq!(error, CapacityError::Headroom { headroom, capacity });
             let text = error.to_string();
@@ -60,21 +62,25 @@ fn a_headroom_leaves_a_slot_at_least() {
             assert!(text.contains(&format!("it may be {} at most", capacity - 1)), "{text}");
         }
     }
-    assert!(Builder::new(2).headroom(1).lossless::<u64>().is_ok());
-    assert!(Builder::new(8).headroom(7).mp_lossless::<u64>().is_ok());
+    assert!(broadcast::lossless_with::<u64>(Settings::new(2).headroom(1)).is_ok());
+    assert!(broadcast::mp_lossless_with::<u64>(Settings::new(8).headroom(7)).is_ok());
 }
 
 /// It would change nothing there, and a caller that asks for it has taken the wrong ring.
 #[test]
-fn a_lossy_ring_has_no_headroom() {
+fn headroom_of_a_ring_that_waits_for_no_slowest_reader_is_refused() {
     for error in [
-        Builder::new(8).headroom(3).lossy::<u64>().unwrap_err(),
-        Builder::new(8).headroom(3).mp_lossy::<u64>().unwrap_err(),
+        broadcast::lossy_with::<u64>(Settings::new(8).headroom(3)).unwrap_err(),
+        broadcast::mp_lossy_with::<u64>(Settings::new(8).headroom(3)).unwrap_err(),
+        annulus::broadcast::bytes::lossy_with(Settings::new(64).headroom(3)).map(drop).unwrap_err(),
+        annulus::spsc::with::<u64>(Settings::new(8).headroom(3)).map(drop).unwrap_err(),
+        annulus::queue::ordered::with::<u64>(Settings::new(8).headroom(3)).map(drop).unwrap_err(),
+        annulus::queue::bytes::with(Settings::new(8).headroom(3)).map(drop).unwrap_err(),
     ] {
-        assert_eq!(error, CapacityError::LossyHeadroom { headroom: 3 });
+        assert_eq!(error, CapacityError::NoHeadroom { headroom: 3 });
         assert!(error.to_string().contains("headroom of 3"), "{error}");
     }
-    assert!(Builder::new(8).headroom(0).lossy::<u64>().is_ok());
+    assert!(broadcast::lossy_with::<u64>(Settings::new(8).headroom(0)).is_ok());
 }
 
 /// Where both are wrong, the capacity is named: no headroom would do.
@@ -82,8 +88,8 @@ fn a_lossy_ring_has_no_headroom() {
 fn a_capacity_too_small_comes_before_its_headroom() {
     for (capacity, headroom) in [(0, 0), (0, 2), (1, 1), (1, usize::MAX)] {
         for error in [
-            Builder::new(capacity).headroom(headroom).lossless::<u64>().unwrap_err(),
-            Builder::new(capacity).headroom(headroom).mp_lossless::<u64>().unwrap_err(),
+            broadcast::lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
+            broadcast::mp_lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
         ] {
             assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
             assert!(!error.to_string().is_empty());
@@ -100,12 +106,12 @@ fn an_error_of_any_numbers_has_a_text() {
 
 #[test]
 fn the_numbers_of_messages_must_not_run_out() {
-    let error = Builder::new(2).first(u64::MAX).lossy::<u64>().unwrap_err();
+    let error = broadcast::lossy_with::<u64>(Settings::new(2).first(u64::MAX)).unwrap_err();
     let CapacityError::FirstSequence { first, largest } = error else { panic!("{error}") };
     assert_eq!(first, u64::MAX);
     assert!(largest >= 1 << 62 && error.to_string().contains(&largest.to_string()), "{error}");
-    assert!(Builder::new(2).first(largest).lossy::<u64>().is_ok());
-    assert!(Builder::new(2).first(largest + 1).lossy::<u64>().is_err());
+    assert!(broadcast::lossy_with::<u64>(Settings::new(2).first(largest)).is_ok());
+    assert!(broadcast::lossy_with::<u64>(Settings::new(2).first(largest + 1)).is_err());
 }
 
 /// Where the `try_` form has an error, the other panics with it, and with its own name.
@@ -135,8 +141,8 @@ fn a_factory_is_asked_as_often_as_needed() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let make = || MADE.fetch_add(1, Ordering::Relaxed);
     let made = || MADE.swap(0, Ordering::Relaxed);
-    Builder::new(1).events(make).unwrap_err();
-    Builder::new(usize::MAX).mp_events(make).unwrap_err();
+    event::with(Settings::new(1), make).unwrap_err();
+    event::mp_with(Settings::new(usize::MAX), make).unwrap_err();
     assert_eq!(made(), 0);
     let one = annulus::event::channel(5, make);
     assert_eq!(made(), 5);
@@ -185,14 +191,15 @@ fn longest_slice_without_a_size_is_sent_and_counted() {
 
     // A queue's numbers are told apart up to half of all there are, so that is its longest ring.
     let largest = isize::MAX as usize;
-    let error = spsc::Builder::new(largest + 1).build::<()>().unwrap_err();
+    let error = spsc::with::<()>(Settings::new(largest + 1)).unwrap_err();
     assert_eq!(error, CapacityError::TooLarge { capacity: largest + 1, slot_bytes: 0 });
     assert_eq!(
         error.to_string(),
         format!("capacity {} is too large: a ring has at most {largest} slots", largest + 1)
     );
     let (mut producer, mut consumer) = spsc::channel::<()>(largest);
-    producer.try_send_batch(&all).unwrap();
+    let rest = producer.try_send_batch(&all).unwrap_err().into_inner();
+    assert_eq!(rest.len(), usize::MAX - largest);
     assert_eq!(producer.len(), largest);
     assert_eq!((consumer.recv(), producer.len()), (Ok(()), largest - 1));
 }

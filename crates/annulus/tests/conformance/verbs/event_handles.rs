@@ -60,7 +60,7 @@ fn event_ring_without_readers_is_closed() {
     assert!(!publisher.is_closed());
     drop(subscriber);
     assert!(publisher.is_closed());
-    assert!(matches!(publisher.try_publish(|_| ()), Err(TrySendError::Closed(_))));
+    assert!(matches!(publisher.try_publish(|_| ()), Err(TrySendError::Closed(()))));
     assert!(publisher.publish(|_| ()).is_err() && publisher.send(1).is_err());
 
     let (mut publisher, subscribable) = mp_channel(2, || 0);

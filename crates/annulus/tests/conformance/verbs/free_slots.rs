@@ -3,7 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Lossless, MpPublisher, Publisher, Subscribable};
+use annulus::Settings;
+use annulus::broadcast::{Lossless, MpPublisher, Publisher, Subscribable};
 use annulus::{Message, SendError, SendTimeoutError, Transmit, TrySendError, WaitStrategy};
 
 const SHORT: Duration = Duration::from_millis(5);
@@ -19,7 +20,7 @@ macro_rules! room {
                 capacity: usize,
                 headroom: usize,
             ) -> ($publisher<T, Lossless>, Subscribable<T, Lossless>) {
-                Builder::new(capacity).headroom(headroom).$made().unwrap()
+                annulus::broadcast::$made(Settings::new(capacity).headroom(headroom)).unwrap()
             }
 
             /// The whole room, minus the headroom, counted from where the slowest subscriber is.
@@ -179,8 +180,8 @@ macro_rules! room {
 }
 
 room! {
-    one: Publisher, lossless;
-    many: MpPublisher, mp_lossless;
+    one: Publisher, lossless_with;
+    many: MpPublisher, mp_lossless_with;
 }
 
 /// On a lossy ring a publisher among many waits for nobody, and needs nobody.

@@ -145,10 +145,10 @@ fn crates_in_signatures_are_exported() {
 #[cfg(feature = "async")]
 #[test]
 fn stream_is_named_without_a_dependency() {
-    fn is_over(stream: impl annulus::futures_core::FusedStream<Item = u64>) -> bool {
+    fn is_over(stream: &impl annulus::futures_core::FusedStream<Item = u64>) -> bool {
         stream.is_terminated()
     }
-    assert!(!is_over(spsc::channel::<u64>(1).1.into_stream()));
+    assert!(!is_over(&spsc::channel::<u64>(1).1.into_stream()));
 }
 
 /// Errors can be kept, compared, and sent elsewhere, whatever they are of.

@@ -28,7 +28,7 @@ fn a_tap_loses_and_knows_how_much() {
 #[test]
 fn headroom_keeps_messages_for_late_taps() {
     let (publisher, subscribable) =
-        annulus::broadcast::Builder::new(8).headroom(6).mp_lossless::<u64>().unwrap();
+        annulus::broadcast::mp_lossless_with::<u64>(annulus::Settings::new(8).headroom(6)).unwrap();
     let mut tap = subscribable.subscribe_lossy();
     let mut subscriber = subscribable.subscribe();
     for number in 0..8 {

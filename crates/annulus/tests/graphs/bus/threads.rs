@@ -48,7 +48,7 @@ fn a_topic_is_made_once() {
 /// The publisher goes from thread to thread, and no message is lost.
 #[test]
 fn a_publisher_moves_between_threads_without_loss() {
-    let bus = Bus::<u64, Lossless>::with(annulus::broadcast::Builder::new(8));
+    let bus = Bus::<u64, Lossless>::with(annulus::Settings::new(8));
     let mut subscriber = bus.subscribe("shared");
     let reader = thread::spawn(move || subscriber.iter().collect::<Vec<_>>());
     let per_thread = ROUNDS / 4;

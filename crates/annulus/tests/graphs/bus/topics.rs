@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::bus::{
     Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
     TopicRing, TypedBus,
@@ -66,7 +66,7 @@ fn a_closed_topic_is_removed_and_made_anew() {
     let closed = TopicError::Closed { topic: "prices".into() };
     assert_eq!(bus.try_publisher("prices").unwrap_err(), closed, "although its publisher is out");
     assert_eq!(bus.subscribe("prices").try_recv(), Err(TryRecvError::Closed));
-    assert!(bus.topics()[0].is_closed);
+    assert!(bus.topics()[0].closed);
     assert_eq!(bus.remove("prices"), Ok(()));
     assert_eq!(bus.remove("prices"), Err(RemoveError::Unknown { topic: "prices".into() }));
 
@@ -95,7 +95,7 @@ fn a_topic_in_use_is_not_removed() {
     drop(subscribable);
     assert_eq!(bus.remove("prices"), Ok(()));
 
-    let many = Bus::<u64, Many<Lossy>>::with(Builder::new(8));
+    let many = Bus::<u64, Many<Lossy>>::with(Settings::new(8));
     let publishers = (many.publisher("prices"), many.publisher("prices"));
     assert_eq!(many.remove("prices"), in_use(2, 0));
     drop(publishers);
@@ -197,7 +197,7 @@ fn topics_of_a_typed_bus_have_one_type_each() {
     drop((numbers, pairs));
     assert_eq!((other.remove("a"), bus.contains("a")), (Ok(()), false));
     assert!(bus.try_subscribe::<[u32; 2]>("a").is_ok(), "a new topic has a type of its own");
-    let kind = TypedBus::<Many<Lossless>>::with(Builder::new(4));
+    let kind = TypedBus::<Many<Lossless>>::with(Settings::new(4));
     assert!(kind.publisher::<u64>("a").publish(1).is_ok());
     drop((kind.subscribe::<u64>("a"), kind.subscribable::<u64>("a")));
     assert!(format!("{bus:?} {kind:?} {:?}", bus.topic::<u8>("z")).contains("MpLossless"));
@@ -218,7 +218,7 @@ fn handles_go_to_other_threads() {
 /// A clone of a publisher counts as one more.
 #[test]
 fn publishers_of_many_are_cloned() {
-    let bus = Bus::<u64, Many<Lossy>>::with(Builder::new(8));
+    let bus = Bus::<u64, Many<Lossy>>::with(Settings::new(8));
     let first = bus.publisher("a");
     let second = first.clone();
     assert_eq!(bus.topics()[0].publishers, 2);
@@ -232,7 +232,7 @@ fn publishers_of_many_are_cloned() {
 #[test]
 fn publisher_of_any_kind_is_a_sending_handle() {
     fn sends<K: TopicRing>() {
-        let bus = Bus::<u64, K>::with(Builder::new(4));
+        let bus = Bus::<u64, K>::with(Settings::new(4));
         let (mut subscriber, mut publisher) = (bus.subscribe_matching("a").unwrap(), bus.publisher("a"));
         assert_eq!((publisher.topic(), publisher.is_closed()), ("a", false));
         publisher.send(1).unwrap();
@@ -243,7 +243,7 @@ fn publisher_of_any_kind_is_a_sending_handle() {
             assert_eq!(subscriber.try_recv(), Ok(("a", number)));
         }
         publisher.close();
-        assert!(publisher.is_closed() && bus.topics()[0].is_closed);
+        assert!(publisher.is_closed() && bus.topics()[0].closed);
         assert_eq!(publisher.send(5).unwrap_err().into_inner(), 5);
         assert!(subscriber.try_recv().is_err());
     }
@@ -358,7 +358,7 @@ fn a_topics_ring_has_its_name_and_counts_if_asked_to() {
     }
     let plain = bus.subscribe("e").stats();
     assert_eq!((plain.name.as_deref(), plain.counted), (Some("e"), None));
-    assert_eq!(bus.topic("f").named("g").subscribe().unwrap().stats().name.as_deref(), Some("g"));
-    let named = Bus::<u64>::with(Builder::new(4).named("all topics"));
+    assert_eq!(bus.topic("f").name("g").subscribe().unwrap().stats().name.as_deref(), Some("g"));
+    let named = Bus::<u64>::with(Settings::new(4).name("all topics"));
     assert_eq!(named.subscribe("a").stats().name.as_deref(), Some("all topics"));
 }

@@ -20,8 +20,8 @@ fn a_builder_that_is_dropped_leaves_nothing() {
     for _ in 0..builds() {
         let held = Arc::clone(&token);
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<Arc<()>>();
-        let stages = stages.then(move |x| (x, Arc::clone(&held)).0).named("unbuilt");
-        let fork = stages.fork_cloned(2, |_, stages| stages.then(|x| x).named("unbuilt"));
+        let stages = stages.then(move |x| (x, Arc::clone(&held)).0).name("unbuilt");
+        let fork = stages.fork_cloned(2, |_, stages| stages.then(|x| x).name("unbuilt"));
         input.send(Arc::clone(&token)).unwrap();
         drop(fork);
     }
@@ -37,8 +37,8 @@ fn a_pipeline_that_is_dropped_leaves_nothing() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<Arc<()>>();
         let (outputs, pipeline) = stages
             .then(move |x| (x, Arc::clone(&held)).0)
-            .named("built")
-            .fork_cloned(2, |_, stages| stages.then(|x| x).named("built"))
+            .name("built")
+            .fork_cloned(2, |_, stages| stages.then(|x| x).name("built"))
             .build();
         for _ in 0..3 {
             input.send(Arc::clone(&token)).unwrap();
@@ -63,7 +63,7 @@ fn a_pipeline_that_is_dropped_leaves_nothing() {
 #[test]
 fn the_first_mistake_is_named() {
     let (_input, stages) = Pipeline::builder().input::<u64>();
-    let error = stages.then(|x| x).named("first").capacity(0).then(|x| x).capacity(1).build_error();
+    let error = stages.then(|x| x).name("first").capacity(0).then(|x| x).capacity(1).build_error();
     assert!(matches!(
         &error,
         BuildError::Capacity { edge, error: CapacityError::TooSmall { capacity: 0, minimum: 1 } }
@@ -77,8 +77,8 @@ fn the_first_mistake_is_named() {
     assert_eq!(error, expected);
 
     let (_input, stages) = Pipeline::builder().input::<u64>();
-    let error = stages.named("nobody").then(|x| x).build_error().to_string();
-    assert_eq!(error, "`named(\"nobody\")` is for no stage: it follows the verb that adds one");
+    let error = stages.name("nobody").then(|x| x).build_error().to_string();
+    assert_eq!(error, "`name(\"nobody\")` is for no stage: it follows the verb that adds one");
 
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let error = stages.then_parallel(0, |x| x).build_error().to_string();
@@ -107,7 +107,7 @@ fn an_end_that_is_dropped_is_missed() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let fork = stages.fork(
         |stages| {
-            drop(stages.then(|x| x).named("dropped"));
+            drop(stages.then(|x| x).name("dropped"));
             Pipeline::builder().input::<u64>().1
         },
         |stages| stages.then(|x| x),
@@ -125,7 +125,7 @@ fn a_thread_that_is_not_to_be_had_is_an_error() {
     let (held, gate) = std::sync::mpsc::channel::<()>();
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let error =
-        stages.then(move |x| (x, &held).0).stack_bytes(1 << 60).then(|x| x).named("too much").build_error();
+        stages.then(move |x| (x, &held).0).stack_bytes(1 << 60).then(|x| x).name("too much").build_error();
     assert!(matches!(&error, BuildError::Thread { stage, .. } if stage == "too much"), "{error}");
     assert!(input.send(1).is_err());
     // The first stage has ended, and its function is gone.
@@ -157,10 +157,10 @@ fn the_graph_is_drawn() {
     let (_input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let ((_merged, ()), pipeline) = stages
         .then(|x| x)
-        .named("a \"quoted\" name")
+        .name("a \"quoted\" name")
         .fork(
             |s| s.fan_out(|x| x, |x| x).merge(),
-            |s| s.lossy().then_unordered(2, |x| x).sink(drop).named("sink"),
+            |s| s.lossy().then_unordered(2, |x| x).sink(drop).name("sink"),
         )
         .build();
     let graph = pipeline.describe();
@@ -193,7 +193,7 @@ fn the_graph_is_drawn() {
 #[test]
 fn any_name_can_be_drawn() {
     let (input, stages) = Pipeline::builder().input::<u64>();
-    let (output, pipeline) = stages.then(|x| x).named("a\\b\nc\"`<d>#1;` \u{e9}").build();
+    let (output, pipeline) = stages.then(|x| x).name("a\\b\nc\"`<d>#1;` \u{e9}").build();
     let graph = pipeline.describe();
     let mermaid = graph.mermaid();
     assert!(mermaid.contains("[\"a#92;b#10;c#34;#96;#60;d#62;#35;1#59;#96; \u{e9}\"]\n"), "{mermaid}");

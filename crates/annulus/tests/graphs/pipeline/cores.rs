@@ -66,11 +66,11 @@ fn a_core_that_is_not_there_fails_the_build() {
             .wait_strategy(WaitStrategy::block())
             .source(consumer)
             .then(move |x| (x, &held).0)
-            .named("uncored")
+            .name("uncored")
             .then_unordered(2, |x| x)
-            .named("uncored 2")
+            .name("uncored 2")
             .then(|x| x)
-            .named("cored")
+            .name("cored")
             .core(core)
             .try_build()
             .unwrap_err();
@@ -92,7 +92,7 @@ fn a_core_that_is_not_there_fails_the_build() {
 #[test]
 fn one_missing_core_of_several_fails_the_build() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
-    let stages = stages.then_unordered(2, |x| x).named("both").cores([0, 100_000]);
+    let stages = stages.then_unordered(2, |x| x).name("both").cores([0, 100_000]);
     let error = stages.try_build().unwrap_err();
     let BuildError::Core { error, .. } = error else { panic!("{error}") };
     assert!(matches!(error.cpus(), [100_000 | 0]), "{error}");

@@ -23,7 +23,7 @@ fn the_results_before_a_panic_are_sent() {
         let (output, pipeline) = stages
             .then(|x| x)
             .then(move |x| if x == 100 { quiet_panic("one hundred") } else { x })
-            .named("counts")
+            .name("counts")
             .then(|x| x)
             .build();
         for part in (0..=100).collect::<Vec<_>>().chunks(*batch) {
@@ -133,10 +133,10 @@ fn each_panic_is_reported() {
     // All have one name, and are told apart by their numbers.
     let (_output, pipeline) = stages
         .then(|x| x)
-        .named("any")
+        .name("any")
         .fork(
-            |s| s.then(|x| x).named("any").then(|_| -> u64 { panic_any(7) }).named("any"),
-            |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).named("any"),
+            |s| s.then(|x| x).name("any").then(|_| -> u64 { panic_any(7) }).name("any"),
+            |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).name("any"),
         )
         .build();
     input.send(1).unwrap();

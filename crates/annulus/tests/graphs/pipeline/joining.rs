@@ -31,7 +31,7 @@ fn a_join_in_time_tells_of_a_panic() {
         gate.recv().unwrap();
         std::panic::resume_unwind(Box::new("on purpose"))
     };
-    let pipeline = stages.sink(waits).named("waits").build();
+    let pipeline = stages.sink(waits).name("waits").build();
     input.send(1).unwrap();
     drop(input);
     let pipeline = pipeline.join_timeout(SOON).unwrap_err();
@@ -60,7 +60,7 @@ fn a_sink_of_batches_gets_all() {
     let (sender, batches) = channel();
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
     let pipeline =
-        stages.sink_batch(move |numbers| sender.send(numbers.to_vec()).unwrap()).named("all").build();
+        stages.sink_batch(move |numbers| sender.send(numbers.to_vec()).unwrap()).name("all").build();
     (0..MESSAGES).for_each(|x| input.send(x).unwrap());
     drop(input);
     pipeline.join().unwrap();

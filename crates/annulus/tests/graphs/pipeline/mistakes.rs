@@ -15,7 +15,7 @@ const NONE: Vec<Stages<u64>> = Vec::new();
 /// The error of a build with a branch of which `lose` makes nothing. The graph is drawn at each step.
 fn lost(lose: impl FnOnce(Stages<u64>)) -> String {
     let (_input, stages) = Pipeline::builder().capacity(4).input::<u64>();
-    let fork = stages.then(|x| x).named("before").fork(
+    let fork = stages.then(|x| x).name("before").fork(
         |stages| {
             lose(stages);
             NONE
@@ -33,10 +33,10 @@ fn lost(lose: impl FnOnce(Stages<u64>)) -> String {
 fn an_end_that_is_lost_is_missed() {
     assert_eq!(lost(drop), "before");
     assert_eq!(lost(never_drop), "before");
-    assert_eq!(lost(|s| drop(s.then(|x| x).named("lost"))), "lost");
-    assert_eq!(lost(|s| drop(s.then_parallel(2, |x| x).named("lost"))), "lost");
-    assert_eq!(lost(|s| drop(s.then_unordered(2, |x| x).named("lost"))), "lost");
-    assert_eq!(lost(|s| drop(s.then(|x| x).named("lost").lossy())), "lost");
+    assert_eq!(lost(|s| drop(s.then(|x| x).name("lost"))), "lost");
+    assert_eq!(lost(|s| drop(s.then_parallel(2, |x| x).name("lost"))), "lost");
+    assert_eq!(lost(|s| drop(s.then_unordered(2, |x| x).name("lost"))), "lost");
+    assert_eq!(lost(|s| drop(s.then(|x| x).name("lost").lossy())), "lost");
     assert_eq!(lost(|s| drop(s.fan_out(|x| x, |x| x).zip())), "then 2");
     assert_eq!(lost(|s| drop(s.fan_out(|x| x, |x| x).merge())), "then 2");
     assert_eq!(lost(|s| drop(s.branches(2, |_, s| s))), "forward 1");
@@ -151,7 +151,7 @@ fn an_end_of_another_pipeline_is_refused_in_both() {
             },
         );
         let error = match joins {
-            0 => fork.zip().then(|(x, y)| x + y).named("sum").core(0).try_build().unwrap_err(),
+            0 => fork.zip().then(|(x, y)| x + y).name("sum").core(0).try_build().unwrap_err(),
             1 => fork.merge().then_unordered(2, |x| x).lossy().try_build().unwrap_err(),
             2 => fork.then_b(|x| x).then_a(|x| x).zip().fork_cloned(2, |_, s| s).try_build().unwrap_err(),
             _ => fork.try_build().unwrap_err(),
@@ -169,10 +169,10 @@ fn an_end_is_used_after_the_build() {
     type Verb = fn(Stages<u64>) -> Option<BuildError>;
     let verbs: [Verb; 12] = [
         |s| s.try_build().err(),
-        |s| s.then(|x| x).named("late").core(0).try_build().err(),
+        |s| s.then(|x| x).name("late").core(0).try_build().err(),
         |s| s.filter_map(Some).try_build().err(),
         |s| s.then_batch(|_, _: &mut Vec<u64>| {}).try_build().err(),
-        |s| s.sink(drop).named("late").core(None).try_build().err(),
+        |s| s.sink(drop).name("late").core(None).try_build().err(),
         |s| s.then_parallel(2, |x| x).cores([0]).try_build().err(),
         |s| s.then_unordered(2, |x| x).try_build().err(),
         |s| s.lossy().try_build().err(),

@@ -11,7 +11,7 @@ fn each_edge_and_stage_adds_up() {
     let (mut input, stages) = Pipeline::builder().capacity(32).input::<u64>();
     let (output, pipeline) = stages
         .filter_map(|x| (x % 2 == 0).then_some(x))
-        .named("even")
+        .name("even")
         .fan_out(|x| x, |x| x)
         .merge()
         .then_unordered(2, |x| x)
@@ -287,8 +287,8 @@ fn dropped_output_keeps_its_count() {
         assert_eq!(edge_to(&pipeline, "output"), (10, 3, 0));
         pipeline.join().unwrap();
     }
-    check(|stages| stages.then(|x| x).named("last").build(), |output| output.recv().is_ok());
-    check(|stages| stages.then_unordered(2, |x| x).named("last").build(), |output| output.recv().is_ok());
+    check(|stages| stages.then(|x| x).name("last").build(), |output| output.recv().is_ok());
+    check(|stages| stages.then_unordered(2, |x| x).name("last").build(), |output| output.recv().is_ok());
     check(|stages| stages.fan_out(|x| x, |x| x).zip().build(), |output| output.recv().is_ok());
 }
 
@@ -322,16 +322,16 @@ fn an_abort_leaves_nothing_to_be_received() {
         assert_eq!(pipeline.stats(), statistics);
         pipeline.join().unwrap();
     }
-    check(|stages, work| stages.then(work).named("works").build());
+    check(|stages, work| stages.then(work).name("works").build());
     check(|stages, work| {
         stages
             .filter_map({
                 let mut work = work;
                 move |x| Some(work(x))
             })
-            .named("works")
+            .name("works")
             .build()
     });
-    check(|stages, work| stages.then(work).named("works").fan_out(|x| x, |x| x).zip().build());
-    check(|stages, mut work| ((), stages.sink(move |x| _ = work(x)).named("works").build()));
+    check(|stages, work| stages.then(work).name("works").fan_out(|x| x, |x| x).zip().build());
+    check(|stages, mut work| ((), stages.sink(move |x| _ = work(x)).name("works").build()));
 }

@@ -111,7 +111,7 @@ fn each_way_of_an_input_is_tried_and_closed() {
 fn build_errors_have_texts() {
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let lost = |s: Stages<u64>| {
-        drop(s.then(|x| x).named("lost"));
+        drop(s.then(|x| x).name("lost"));
         Vec::<Sunk>::new()
     };
     let error = stages.fork(lost, |s| s.then(|x| x)).try_build().unwrap_err();
@@ -139,9 +139,9 @@ fn build_errors_have_texts() {
 fn each_type_can_be_printed() {
     let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     assert!(format!("{input:?}").starts_with("Input"));
-    let stages = stages.then(|x| x).named("parse");
+    let stages = stages.then(|x| x).name("parse");
     assert!(format!("{stages:?}").starts_with("Stages { graph: Graph"));
-    let fork = stages.fork(|s| s.sink(drop).named("left"), |s| s.sink(drop));
+    let fork = stages.fork(|s| s.sink(drop).name("left"), |s| s.sink(drop));
     assert!(format!("{fork:?}").contains("\"parse\""));
     let (_, pipeline) = fork.build();
     assert!(format!("{pipeline:?}").starts_with("Pipeline { stages: [\"parse\", \"left\", \"sink 2\"]"));
@@ -214,7 +214,7 @@ fn panic_of_a_destructor_is_reported() {
     }
     let held = Held;
     let (mut input, stages) = Pipeline::builder().input::<u64>();
-    let (output, pipeline) = stages.then(move |x| (x, &held).0).named("holds").build();
+    let (output, pipeline) = stages.then(move |x| (x, &held).0).name("holds").build();
     input.send(1).unwrap();
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [1]);

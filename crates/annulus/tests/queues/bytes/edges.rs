@@ -1,7 +1,9 @@
 //! Ends of either side, closes, records that are kept or forgotten, and what handles say of themselves.
 
+use annulus::Settings;
 use annulus::memory::Memory;
-use annulus::queue::bytes::{Builder, TryWriteError, WriteError, channel};
+use annulus::queue::bytes;
+use annulus::queue::bytes::{TryWriteError, WriteError, channel};
 use annulus::{RecvError, TryRecvError};
 
 use crate::bytes::pattern;
@@ -110,7 +112,7 @@ fn a_record_goes_to_another_thread_and_back() {
 #[test]
 fn its_memory_is_as_it_was_asked_for() {
     let (mut producer, mut consumer) =
-        Builder::new(4096).memory(Memory::prefer().prefault()).build().unwrap();
+        bytes::with(Settings::new(4096).memory(Memory::prefer().prefault())).unwrap();
     producer.write(&pattern(2048, 1)).unwrap();
     assert_eq!(*consumer.read().unwrap(), *pattern(2048, 1));
     assert_eq!(producer.placement().to_string(), consumer.placement().to_string());
@@ -120,8 +122,8 @@ fn its_memory_is_as_it_was_asked_for() {
 
 #[test]
 fn its_numbers_are_words() {
-    let builder = Builder::new(64).named("log").statistics(true);
-    let (mut producer, mut consumer) = builder.build().unwrap();
+    let builder = Settings::new(64).name("log").statistics(true);
+    let (mut producer, mut consumer) = bytes::with(builder).unwrap();
     let observer = producer.observer();
     // A word for the length, and two that it begins.
     producer.write(&pattern(9, 1)).unwrap();

@@ -1,7 +1,10 @@
 //! What fits: each record of up to half the capacity, wherever the head is.
 
-use annulus::queue::bytes::{Builder, TryWriteError, WriteError, channel};
-use annulus::{CapacityError, TooLong};
+use annulus::CapacityError;
+use annulus::Settings;
+use annulus::TooLong;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{TryWriteError, WriteError, channel};
 
 use crate::bytes::pattern;
 
@@ -11,7 +14,7 @@ fn any_record_of_half_the_capacity_fits_into_an_empty_ring() {
     let capacities: Vec<usize> =
         if cfg!(miri) { vec![2, 17, 48] } else { (2..100).chain((100..=512).step_by(13)).collect() };
     for capacity in capacities {
-        let (mut producer, mut consumer) = Builder::new(capacity).first(u64::MAX - 20).build().unwrap();
+        let (mut producer, mut consumer) = bytes::with(Settings::new(capacity).first(u64::MAX - 20)).unwrap();
         assert_eq!((producer.capacity(), producer.max_len()), (capacity, capacity / 2));
         // So many words the ring has: what the longest record takes, with padding before it.
         let words_of = |len: usize| 1 + len.div_ceil(8);
@@ -70,11 +73,11 @@ fn a_longer_one_is_refused_with_its_length_and_the_limit() {
 #[test]
 fn a_ring_needs_two_bytes_and_memory() {
     for capacity in [0, 1] {
-        let error = Builder::new(capacity).build().unwrap_err();
+        let error = bytes::with(Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
     }
     for capacity in [usize::MAX, usize::MAX / 2] {
-        let error = Builder::new(capacity).build().unwrap_err();
+        let error = bytes::with(Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 1 });
     }
     assert!(std::panic::catch_unwind(|| channel(1)).is_err());

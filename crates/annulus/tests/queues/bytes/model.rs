@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
-use annulus::queue::bytes::{Builder, Consumer, Producer, TryWriteError, WriteError};
-use annulus::{TooLong, TryRecvError};
+use annulus::Settings;
+use annulus::TooLong;
+use annulus::TryRecvError;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{Consumer, Producer, TryWriteError, WriteError};
 use proptest::prelude::*;
 
 use crate::bytes::pattern;
@@ -163,7 +166,7 @@ proptest! {
         first in prop_oneof![Just(0_u64), u64::MAX - 100..=u64::MAX, any::<u64>()],
         steps in prop::collection::vec(step(), if cfg!(miri) { 0..40 } else { 0..400 }),
     ) {
-        let (mut producer, mut consumer) = Builder::new(capacity).first(first).build().unwrap();
+        let (mut producer, mut consumer) = bytes::with(Settings::new(capacity).first(first)).unwrap();
         let mut model = Model { capacity, records: VecDeque::new(), tail: 0 };
         for step in steps {
             take(&step, &mut model, &mut producer, &mut consumer);

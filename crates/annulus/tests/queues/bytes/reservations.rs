@@ -2,15 +2,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use annulus::Settings;
 use annulus::TryRecvError;
-use annulus::queue::bytes::{Builder, TryWriteError, WriteError, channel};
+use annulus::queue::bytes;
+use annulus::queue::bytes::{TryWriteError, WriteError, channel};
 
 use crate::bytes::pattern;
 
 /// One that is dropped has sent nothing, wherever it lay, and the next one lies there again.
 #[test]
 fn dropped_reservation_sends_nothing() {
-    let (mut producer, mut consumer) = Builder::new(64).first(u64::MAX - 3).build().unwrap();
+    let (mut producer, mut consumer) = bytes::with(Settings::new(64).first(u64::MAX - 3)).unwrap();
     for len in (0..=32).chain([32; 9]) {
         producer.try_reserve(32).unwrap().fill(0xEE);
         assert!(consumer.is_empty());

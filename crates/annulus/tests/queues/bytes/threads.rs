@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use annulus::queue::bytes::{Builder, Consumer, Producer};
+use annulus::Settings;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{Consumer, Producer};
 use annulus::{TryRecvError, WaitStrategy};
 
 use crate::bytes::pattern;
@@ -77,7 +79,8 @@ fn every_record_arrives_whole_and_in_order() {
     let longest = if cfg!(miri) { 150 } else { 1 << 14 };
     for (capacity, seed) in [(2, 1), (31, 2), (64, 3), (longest / 16, 4), (longest, 5)] {
         without_standing_still(move || {
-            let (mut producer, mut consumer) = Builder::new(capacity).first(u64::MAX - 99).build().unwrap();
+            let (mut producer, mut consumer) =
+                bytes::with(Settings::new(capacity).first(u64::MAX - 99)).unwrap();
             let writer = spawn(move || write_all(&mut producer, seed));
             read_all(&mut consumer, seed);
             join([writer]);
@@ -89,7 +92,7 @@ fn every_record_arrives_whole_and_in_order() {
 #[test]
 fn records_accepted_before_a_close_are_read() {
     for round in 0..if cfg!(miri) { 8 } else { 2_000 } {
-        let (mut producer, mut consumer) = Builder::new(48).build().unwrap();
+        let (mut producer, mut consumer) = bytes::with(Settings::new(48)).unwrap();
         let closer = consumer.closer();
         let writer = spawn(move || {
             let mut sent = 0;
@@ -123,7 +126,7 @@ fn records_accepted_before_a_close_are_read() {
 fn sleepers_of_either_side_are_woken() {
     let block = WaitStrategy::block_after(0, 0);
     without_standing_still(move || {
-        let (mut producer, mut consumer) = Builder::new(64).wait_strategy(block).build().unwrap();
+        let (mut producer, mut consumer) = bytes::with(Settings::new(64).wait_strategy(block)).unwrap();
         let records = if cfg!(miri) { 40 } else { 10_000 };
         let writer = spawn(move || {
             for number in 0..records {

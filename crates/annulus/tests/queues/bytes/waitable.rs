@@ -1,6 +1,8 @@
 //! Wherever a receiving handle may stand: selects, notifiers, workers.
 
-use annulus::queue::bytes::{Builder, WriteError, channel};
+use annulus::Settings;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{WriteError, channel};
 use annulus::{Select, TooLong, WaitStrategy, Worker, select, spsc};
 
 use crate::bytes::pattern;
@@ -55,7 +57,8 @@ fn a_select_says_that_it_is_ready() {
     drop(producer);
     assert!(ready(&mut consumer), "the end counts");
 
-    let (mut producer, mut consumer) = Builder::new(64).wait_strategy(WaitStrategy::Monitor).build().unwrap();
+    let (mut producer, mut consumer) =
+        bytes::with(Settings::new(64).wait_strategy(WaitStrategy::Monitor)).unwrap();
     let reader = spawn(move || {
         let mut select = Select::new();
         select.recv(&mut consumer);

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::bytes::{Builder, WriteError, WriteTimeoutError, channel};
+use annulus::Settings;
+use annulus::queue::bytes;
+use annulus::queue::bytes::{WriteError, WriteTimeoutError, channel};
 use annulus::{RecvError, RecvTimeoutError, TooLong, WaitStrategy};
 
 use crate::bytes::pattern;
@@ -57,7 +59,7 @@ fn a_writer_gives_up_in_time() {
 fn a_writer_waits_for_all_the_room_that_it_needs() {
     let block = WaitStrategy::block_after(0, 0);
     for strategy in [block, WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
-        let (mut producer, mut consumer) = Builder::new(64).wait_strategy(strategy).build().unwrap();
+        let (mut producer, mut consumer) = bytes::with(Settings::new(64).wait_strategy(strategy)).unwrap();
         let mut small = 0;
         while producer.try_write(&[7]).is_ok() {
             small += 1;

@@ -36,7 +36,7 @@ enum Consuming {
 fn memory_depends_on_live_producers<K: Joinable>() {
     use Consuming::{Closed, Gone, Polls, Sleeps, Stopped, Woken};
     for consuming in [Polls, Sleeps, Woken, Stopped, Gone, Closed] {
-        let (first, mut consumer) = annulus::queue::Builder::<K>::new(16).build::<u64>().unwrap();
+        let (first, mut consumer) = annulus::queue::with::<u64, K>(annulus::Settings::new(16)).unwrap();
         let over = Arc::new(AtomicBool::new(false));
         if consuming == Closed {
             consumer.close();
@@ -86,7 +86,7 @@ fn memory_depends_on_live_producers<K: Joinable>() {
 /// A poll, and a wait with a timeout, end while others come and go without a break. (One that goes on with
 /// them never does, which `support/hang.rs` sees.)
 fn a_poll_takes_bounded_steps<K: Joinable>() {
-    let (first, mut consumer) = annulus::queue::Builder::<K>::new(16).build::<u64>().unwrap();
+    let (first, mut consumer) = annulus::queue::with::<u64, K>(annulus::Settings::new(16)).unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let joined = Arc::new(AtomicUsize::new(0));
     let comers: Vec<_> = (0..if cfg!(miri) { 2 } else { 8 })

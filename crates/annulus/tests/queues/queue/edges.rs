@@ -5,16 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Consumer, InPlace, Producer, QueueKind};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{Consumer, InPlace, Producer, QueueKind};
 use annulus::{CapacityError, RecvError, RecvTimeoutError, SendTimeoutError, mpsc, spsc};
 
 use super::{Counted, panics};
 
-for_each_kind! { any_capacity usual_capacity waits_end close_wakes zero_sized drops_what_is_left values_come_back }
+for_each_kind! { any_capacity waits_end close_wakes zero_sized drops_what_is_left values_come_back }
 
 fn any_capacity<K: QueueKind>() {
     for capacity in [1, 2, 3, 5, if cfg!(miri) { 20 } else { 1000 }] {
-        let (mut producer, mut consumer) = Builder::<K>::new(capacity).build::<usize>().unwrap();
+        let (mut producer, mut consumer) = queue::with::<usize, K>(Settings::new(capacity)).unwrap();
         assert_eq!((producer.capacity(), consumer.capacity()), (capacity, capacity));
         for lap in 0..3 {
             for number in 0..capacity {
@@ -27,9 +29,9 @@ fn any_capacity<K: QueueKind>() {
             }
         }
     }
-    let error = Builder::<K>::new(0).build::<u8>().unwrap_err();
+    let error = queue::with::<u8, K>(Settings::new(0)).unwrap_err();
     assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-    let error = Builder::<K>::new(usize::MAX).build::<u64>().unwrap_err();
+    let error = queue::with::<u64, K>(Settings::new(usize::MAX)).unwrap_err();
     assert!(matches!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8.. }));
     assert!(error.to_string().contains("no memory for 18446744073709551615 slots of"), "{error}");
 }
@@ -44,7 +46,7 @@ fn any_size_of<K: InPlace + QueueKind>() {
     #[repr(align(256))]
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct Wide([u8; 300]);
-    let (mut producer, mut consumer) = Builder::<K>::new(3).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(3)).unwrap();
     for lap in 0..3 {
         assert_eq!(producer.try_send_batch(&[Wide([lap; 300]); 4]).unwrap_err().into_inner().len(), 1);
         let readable = consumer.readable();
@@ -55,21 +57,14 @@ fn any_size_of<K: InPlace + QueueKind>() {
 }
 
 fn zero_sized<K: QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(2)).unwrap();
     assert_eq!(producer.try_send_batch(&[(); 3]).unwrap_err().into_inner().len(), 1);
     assert!(producer.try_send(()).unwrap_err().is_full());
     assert_eq!(consumer.try_iter().count(), 2);
 }
 
-fn usual_capacity<K: QueueKind>() {
-    // The emulator would take minutes.
-    if !cfg!(miri) {
-        assert_eq!(Builder::<K>::default().build::<u8>().unwrap().0.capacity(), 65_536);
-    }
-}
-
 fn waits_end<K: QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(1).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(1)).unwrap();
     let wait = Duration::from_millis(20);
     let begun = Instant::now();
     assert_eq!(consumer.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
@@ -89,7 +84,7 @@ fn waits_end<K: QueueKind>() {
 
 fn close_wakes<K: QueueKind>() {
     // A sleeping consumer.
-    let (producer, mut consumer) = Builder::<K>::new(1).build::<u64>().unwrap();
+    let (producer, mut consumer) = queue::with::<u64, K>(Settings::new(1)).unwrap();
     thread::scope(|scope| {
         let sleeper = scope.spawn(move || consumer.recv());
         thread::sleep(Duration::from_millis(20));
@@ -98,7 +93,7 @@ fn close_wakes<K: QueueKind>() {
     });
     // A sleeping producer: closed by the consumer, and left alone by it.
     for close in [true, false] {
-        let (mut producer, mut consumer) = Builder::<K>::new(1).build().unwrap();
+        let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(1)).unwrap();
         producer.send(1).unwrap();
         thread::scope(|scope| {
             let sleeper = scope.spawn(move || producer.send(2).map_err(annulus::SendError::into_inner));
@@ -117,7 +112,7 @@ fn close_wakes<K: QueueKind>() {
 fn drops_what_is_left<K: QueueKind>() {
     for consumer_first in [true, false] {
         let alive = Arc::new(AtomicUsize::new(0));
-        let (mut producer, consumer) = Builder::<K>::new(3).first(u64::MAX).build().unwrap();
+        let (mut producer, consumer) = queue::with::<_, K>(Settings::new(3).first(u64::MAX)).unwrap();
         for number in 0..3 {
             producer.send(Counted::new(number, &alive)).unwrap();
         }
@@ -135,7 +130,7 @@ fn drops_what_is_left<K: QueueKind>() {
 }
 
 fn values_come_back<K: QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(2)).unwrap();
     let text = String::from("once");
     let address = text.as_ptr();
     producer.close();

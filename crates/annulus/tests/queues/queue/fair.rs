@@ -8,7 +8,9 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
 use annulus::{Select, WaitStrategy, mpmc::Mpmc, mpsc::Mpsc, select};
 #[cfg(feature = "async")]
 use futures_util::stream::StreamExt;
@@ -320,7 +322,7 @@ impl<K: Joinable> World<'_, K> {
 /// Plays `plot` against `verb` for so many messages, and for those that lie in the rings then. Returns the
 /// longest wait, in thousandths of its bound.
 pub(crate) fn play<K: Many>(verb: &Verb<K>, plot: Plot, dice: Dice<'_>, messages: u64) -> u64 {
-    let (first, consumer) = Builder::<K>::new(plot.capacity).build::<Message>().unwrap();
+    let (first, consumer) = queue::with::<Message, K>(Settings::new(plot.capacity)).unwrap();
     let mut consumers = K::many(consumer, plot.consumers);
     let producers = (0..plot.producers).map(|_| first.clone()).collect();
     let mut world = World { verb, plot, producers, received: [0; CONSUMERS], there: 0, worst: 0 };

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, InPlace, QueueKind, ordered};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{InPlace, QueueKind, ordered};
 use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError, Until, WaitStrategy, mpsc, spsc};
 
 const SOON: Duration = Duration::from_millis(2);
@@ -11,7 +13,7 @@ const SOON: Duration = Duration::from_millis(2);
 for_each_kind! { batch_that_finds_no_room batch_that_finds_no_message }
 
 fn batch_that_finds_no_room<K: QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(2)).unwrap();
     assert_eq!(producer.try_send_batch(&[]), Ok(()));
     assert_eq!(producer.send_batch_timeout(&[1, 2, 3], SOON), Err(SendTimeoutError::Timeout(&[3][..])));
     assert_eq!(producer.send_batch_until(&[3], Instant::now()), Err(SendTimeoutError::Timeout(&[3][..])));
@@ -26,7 +28,7 @@ fn batch_that_finds_no_room<K: QueueKind>() {
 }
 
 fn batch_that_finds_no_message<K: QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(4).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(4)).unwrap();
     let (mut values, mut many) = ([9; 3], vec![9]);
     assert_eq!(consumer.recv_batch_timeout(&mut values, SOON), Err(RecvTimeoutError::Timeout));
     assert_eq!(consumer.recv_many_timeout(&mut many, 3, SOON), Err(RecvTimeoutError::Timeout));
@@ -86,7 +88,7 @@ fn batch_that_goes_out_slowly_gives_up_in_time() {
 }
 
 fn waits_in_place<K: InPlace + QueueKind>() {
-    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    let (mut producer, mut consumer) = queue::with::<_, K>(Settings::new(2)).unwrap();
     let until = Until::from(SOON).by(WaitStrategy::PauseSpin);
     assert_eq!(consumer.wait_readable_until(until), Err(RecvTimeoutError::Timeout));
     assert!(consumer.wait_readable_shared_until(until).is_err());

@@ -7,6 +7,7 @@ mod step;
 #[cfg(feature = "async")]
 mod tasks;
 
+use annulus::Settings;
 use annulus::{mpmc, mpsc, spmc, spsc};
 use proptest::prelude::*;
 
@@ -28,12 +29,12 @@ proptest! {
 
     #[test]
     fn one_producer(capacity in 1..9_usize, first in firsts(), turns in turns()) {
-        one_consumer::run(spsc::Builder::new(capacity).first(first), None, turns);
+        one_consumer::run::<spsc::Spsc>(Settings::new(capacity).first(first), None, turns);
     }
 
     #[test]
     fn many_producers(capacity in 1..5_usize, first in firsts(), turns in turns()) {
-        one_consumer::run(mpsc::Builder::new(capacity).first(first), Some(Joining::new()), turns);
+        one_consumer::run::<mpsc::Mpsc>(Settings::new(capacity).first(first), Some(Joining::new()), turns);
     }
 
     #[test]

@@ -47,6 +47,15 @@ trait NotSync<A> {
 impl<T> NotSync<()> for T {}
 impl<T: Sync> NotSync<u8> for T {}
 
+fn goes<H: Send + Sync + Unpin>() {}
+
+fn all_go<T: Send>() {
+    goes::<spsc::Producer<T>>();
+    goes::<mpsc::Consumer<T>>();
+    goes::<spmc::Producer<T>>();
+    goes::<mpmc::Consumer<T>>();
+}
+
 /// That it compiles is the test.
 #[test]
 fn handle_is_sent_only_with_messages_that_may_be() {
@@ -69,13 +78,6 @@ fn handle_is_sent_only_with_messages_that_may_be() {
         Receiver<Rc<u8>>,
     );
 
-    fn goes<H: Send + Sync + Unpin>() {}
-    fn all_go<T: Send>() {
-        goes::<spsc::Producer<T>>();
-        goes::<mpsc::Consumer<T>>();
-        goes::<spmc::Producer<T>>();
-        goes::<mpmc::Consumer<T>>();
-    }
     all_go::<std::cell::Cell<u8>>();
     goes::<Sender<std::cell::Cell<u8>>>();
     goes::<Receiver<std::cell::Cell<u8>>>();

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::ordered::{self, Builder, Receiver, Sender};
+use annulus::Settings;
+use annulus::queue::ordered::{self, Receiver, Sender};
 use annulus::{CapacityError, RecvError, SendTimeoutError, TrySendError, WaitStrategy};
 
 use super::dice::Dice;
@@ -97,7 +98,7 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
 /// once, and to each receiver in its sender's order.
 fn every_verb_at_once(senders: u64, receivers: u64, capacity: usize) {
     without_standing_still(move || {
-        let (sender, receiver) = Builder::new(capacity).first(u64::MAX - 100).build().unwrap();
+        let (sender, receiver) = ordered::with(Settings::new(capacity).first(u64::MAX - 100)).unwrap();
         let (sender, receiver) = (Arc::new(sender), Arc::new(receiver));
         let writers: Vec<_> = (0..senders)
             .map(|whose| {
@@ -403,8 +404,8 @@ fn capacities_are_exact_and_refused_as_elsewhere() {
         assert!(receiver.try_iter().eq(0..capacity));
     }
     let too_small = CapacityError::TooSmall { capacity: 0, minimum: 1 };
-    assert_eq!(Builder::new(0).build::<u8>().unwrap_err(), too_small);
-    assert!(matches!(Builder::new(usize::MAX).build::<u8>(), Err(CapacityError::TooLarge { .. })));
+    assert_eq!(ordered::with::<u8>(Settings::new(0)).unwrap_err(), too_small);
+    assert!(matches!(ordered::with::<u8>(Settings::new(usize::MAX)), Err(CapacityError::TooLarge { .. })));
     assert_eq!(panics(|| drop(ordered::channel::<u8>(0))).unwrap(), too_small.to_string());
 }
 

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use annulus::queue::{Builder, QueueKind};
+use annulus::Settings;
+use annulus::queue::QueueKind;
 use annulus::{RecvError, RecvTimeoutError, TryRecvError, WaitStrategy};
 
 for_each_kind! { batches_of_places batches_of_a_vector handed_to_a_closure }
 
 /// A queue of eight with the numbers from 1 to `count`.
 fn queue<K: QueueKind>(count: u64) -> (annulus::queue::Producer<u64, K>, annulus::queue::Consumer<u64, K>) {
-    let (mut producer, consumer) = Builder::<K>::new(8).build().unwrap();
+    let (mut producer, consumer) = annulus::queue::with::<_, K>(Settings::new(8)).unwrap();
     (1..=count).for_each(|number| producer.send(number).unwrap());
     (producer, consumer)
 }

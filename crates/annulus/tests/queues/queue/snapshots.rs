@@ -3,11 +3,12 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::{mpsc, spsc};
 
 #[test]
 fn a_snapshot_counts_for_each_producer() {
-    let (mut first, mut consumer) = mpsc::Builder::new(8).first(u64::MAX - 1).build().unwrap();
+    let (mut first, mut consumer) = mpsc::with(Settings::new(8).first(u64::MAX - 1)).unwrap();
     let mut second = first.clone();
     first.send_batch(&[1, 2, 3]).unwrap();
     assert_eq!(consumer.consume(usize::MAX, drop), 3);
@@ -62,7 +63,7 @@ fn snapshot_shows_messages_of_a_producer_that_left() {
 #[test]
 fn latency_is_measured_where_that_is_asked_for() {
     let wait = Duration::from_millis(5);
-    let (mut producer, mut consumer) = spsc::Builder::new(1024).statistics(true).build().unwrap();
+    let (mut producer, mut consumer) = spsc::with(Settings::new(1024).statistics(true)).unwrap();
     for number in 0..300 {
         producer.send(number).unwrap();
     }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, InPlace, Producer, QueueKind};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{Consumer, InPlace, Producer, QueueKind};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::dice::Dice;
@@ -105,7 +107,7 @@ fn receive_by_all_verbs<K: InPlace + QueueKind>(
 #[test]
 fn every_verb_beside_every_other() {
     for (capacity, first) in [(1, 0), (2, u64::MAX - 100), (7, 0), (64, u64::MAX - 1000), (4096, 5)] {
-        let (mut producer, mut consumer) = spsc::Builder::new(capacity).first(first).build().unwrap();
+        let (mut producer, mut consumer) = spsc::with(Settings::new(capacity).first(first)).unwrap();
         let writer = thread::spawn(move || send_by_all_verbs(&mut producer, 0, 7));
         receive_by_all_verbs(&mut consumer, 1, 11);
         writer.join().unwrap();
@@ -116,7 +118,7 @@ fn every_verb_beside_every_other() {
 #[test]
 fn every_verb_beside_every_other_of_many() {
     for (capacity, first) in [(1, 0), (7, u64::MAX - 100), (64, 0)] {
-        let (producer, mut consumer) = mpsc::Builder::new(capacity).first(first).build().unwrap();
+        let (producer, mut consumer) = mpsc::with(Settings::new(capacity).first(first)).unwrap();
         let writers = [0, 1, 2].map(|whose| {
             let mut producer = producer.clone();
             thread::spawn(move || send_by_all_verbs(&mut producer, whose, 7 + whose))
@@ -268,7 +270,7 @@ fn a_stop_loses_nothing() {
 fn a_consumer_goes() {
     for round in 0..if cfg!(miri) { 5 } else { 200 } {
         let alive = Arc::new(AtomicUsize::new(0));
-        let (mut producer, mut consumer) = Builder::<mpsc::Mpsc>::new(8).build().unwrap();
+        let (mut producer, mut consumer) = queue::with::<_, mpsc::Mpsc>(Settings::new(8)).unwrap();
         let writer = {
             let alive = Arc::clone(&alive);
             thread::spawn(move || {
@@ -294,7 +296,7 @@ fn shared_out() {
         [(1, 1, 2), (2, 1, 3), (64, 1, 2), (1, 3, 2), (3, 2, 3), (256, 3, 3)]
     {
         let each = MESSAGES / 10;
-        let (first, consumer) = mpmc::Builder::new(capacity).first(u64::MAX - 50).build().unwrap();
+        let (first, consumer) = mpmc::with(Settings::new(capacity).first(u64::MAX - 50)).unwrap();
         let writers: Vec<_> = (0..producers)
             .map(|number| {
                 let mut producer = first.clone();

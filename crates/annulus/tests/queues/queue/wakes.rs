@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, ManyConsumers, Producer, ordered};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{Consumer, ManyConsumers, Producer, ordered};
 use annulus::{WaitStrategy, mpmc::Mpmc, spmc::Spmc};
 
 use super::dice::Dice;
@@ -35,7 +37,7 @@ impl<K: ManyConsumers> Queue for Rings<K> {
     type Consumer = Consumer<u64, K>;
 
     fn new(capacity: usize) -> (Self::Producer, Self::Consumer) {
-        Builder::new(capacity).build().unwrap()
+        queue::with(Settings::new(capacity)).unwrap()
     }
 
     fn send(producer: &mut Self::Producer, number: u64) {

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::WaitStrategy;
-use annulus::broadcast::Builder;
 use annulus::shm::{
     self, Directory, FindError, Invitation, NameError, PeerState, Received, Shared, broadcast, mp_broadcast,
 };
@@ -20,7 +20,7 @@ fn this_process() {
     let Some((role, socket)) = role() else { return };
     match role.split_once(' ') {
         Some(("publish", capacity)) => {
-            let builder = Builder::new(capacity.parse().unwrap());
+            let builder = Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut publisher, invitation, .. } =
                 broadcast::lossy::<Payload>(builder).unwrap();
             invitation.send(&socket).unwrap();
@@ -33,7 +33,7 @@ fn this_process() {
         }
         Some(("publish-named", capacity_and_path)) => {
             let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
-            let builder = Builder::new(capacity.parse().unwrap());
+            let builder = Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut publisher, invitation, .. } =
                 broadcast::lossy::<Payload>(builder).unwrap();
             let _name = invitation.publish(&Directory::open(path).unwrap(), "a").unwrap();
@@ -49,10 +49,10 @@ fn this_process() {
         Some(("publish-some", count)) => {
             let count: u64 = count.parse().unwrap();
             let Shared { handle: mut lossy, invitation, .. } =
-                broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+                broadcast::lossy::<Payload>(Settings::new(64)).unwrap();
             invitation.send(&socket).unwrap();
             let Shared { handle: mut lossless, invitation, .. } =
-                broadcast::lossless::<Payload>(Builder::new(64), 8).unwrap();
+                broadcast::lossless::<Payload>(Settings::new(64), 8).unwrap();
             invitation.send(&socket).unwrap();
             (&socket).read_exact(&mut [0]).unwrap();
             for number in 0..count {
@@ -81,7 +81,7 @@ fn this_process() {
             writeln!(&socket, "{received} {}", subscriber.total_lagged()).unwrap();
         }
         Some(("publish-lossless", capacity)) => {
-            let builder = Builder::new(capacity.parse().unwrap());
+            let builder = Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut publisher, invitation, .. } =
                 broadcast::lossless::<Payload>(builder, 4).unwrap();
             invitation.send(&socket).unwrap();
@@ -125,7 +125,7 @@ fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
 
     let mut follows = shm::follow::<u64>("a").unwrap();
     let waiter = std::thread::spawn(|| shm::wait_and_subscribe::<u64>("a", None).unwrap());
-    let (mut publisher, name) = shm::publish::<u64>("a", Builder::new(8)).unwrap();
+    let (mut publisher, name) = shm::publish::<u64>("a", Settings::new(8)).unwrap();
     assert!(std::path::Path::new(path).join("annulus").is_dir());
     let (mut first, ring) = waiter.join().unwrap();
     let (mut second, _) = shm::subscribe::<u64>("a").unwrap();
@@ -135,7 +135,7 @@ fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
     assert_eq!(follows.recv().unwrap(), Received::Message(7));
     assert_eq!(ring.state(), PeerState::Alive);
 
-    let several = || mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+    let several = || mp_broadcast::Builder::new(Settings::new(8)).publishers(2);
     let (mut one, of_one) = shm::mp_publish::<u64>("several", several()).unwrap();
     let (mut other, of_other) = shm::mp_publish::<u64>("several", several()).unwrap();
     let (mut both, _) = shm::subscribe::<u64>("several").unwrap();
@@ -144,11 +144,11 @@ fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
     assert_eq!((both.recv(), both.recv()), (Ok(8), Ok(9)));
     assert_eq!((of_one.map(drop), of_other.map(drop)), (Some(()), None));
 
-    let error = shm::publish::<u64>("a", Builder::new(8)).map(drop).unwrap_err();
+    let error = shm::publish::<u64>("a", Settings::new(8)).map(drop).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
     let error = shm::wait_and_subscribe::<i64>("a", None).map(drop).unwrap_err();
     assert!(matches!(error, FindError::Attach(_)), "{error}");
-    let error = shm::publish::<u64>("b", Builder::new(1)).map(drop).unwrap_err();
+    let error = shm::publish::<u64>("b", Settings::new(1)).map(drop).unwrap_err();
     assert!(matches!(error, FindError::Share(_)) && error.to_string().contains("capacity 1"), "{error}");
     assert!(std::error::Error::source(&error).is_some());
     drop((publisher, name));

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use annulus::broadcast::{Builder, LossyMode, MayLose, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{LossyMode, MayLose, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::{Invitation, Shared, broadcast, mp_broadcast};
 use annulus::{
@@ -70,7 +71,7 @@ impl Slots {
 /// A lossy ring with these messages, and its memory.
 fn lossy_with<T: Message>(messages: &[T]) -> (Slots, Invitation) {
     let Shared { handle: mut publisher, invitation: good, .. } =
-        broadcast::lossy::<T>(Builder::new(CAPACITY)).unwrap();
+        broadcast::lossy::<T>(Settings::new(CAPACITY)).unwrap();
     publisher.publish_batch(messages);
     let (file, _, invitation) = copy_of(&good);
     (Slots::of::<T>(file, false), invitation)
@@ -254,7 +255,7 @@ pub(crate) fn a_worker_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>
 #[test]
 fn members_of_a_group_pass_corrupt_messages() {
     let Shared { handle: mut publisher, invitation: good, .. } =
-        broadcast::lossy::<Quote>(Builder::new(CAPACITY)).unwrap();
+        broadcast::lossy::<Quote>(Settings::new(CAPACITY)).unwrap();
     let (empty, _page, invitation) = copy_of(&good);
     let mut group = invitation.accept::<Quote>().unwrap().subscribable().subscribe_group::<2>();
     (0..10).for_each(|number| publisher.publish(quote(number)));
@@ -276,7 +277,7 @@ fn members_of_a_group_pass_corrupt_messages() {
 #[test]
 fn in_runs() {
     let Shared { handle: mut publisher, invitation: good, .. } =
-        broadcast::lossless::<Quote>(Builder::new(CAPACITY), 8).unwrap();
+        broadcast::lossless::<Quote>(Settings::new(CAPACITY), 8).unwrap();
     let keeps_it_open = good.accept_lossless::<Quote>().unwrap().subscribe().unwrap();
     (0..10).for_each(|number| publisher.publish(quote(number)).unwrap());
     let (file, _page, invitation) = copy_of(&good);
@@ -290,7 +291,7 @@ fn in_runs() {
 /// And where other processes publish, too.
 #[test]
 fn subscribers_of_several_publishers_pass_corrupt_messages() {
-    let builder = mp_broadcast::Builder::new(Builder::new(CAPACITY)).publishers(2);
+    let builder = mp_broadcast::Builder::new(Settings::new(CAPACITY)).publishers(2);
     let Shared { handle: mut publisher, invitation: good, .. } = builder.build::<Quote>().unwrap();
     (0..10).for_each(|number| publisher.publish(quote(number)));
     let (file, _page, invitation) = copy_of(&good);

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast::{Builder, Publisher};
+use annulus::Settings;
+use annulus::broadcast::Publisher;
 use annulus::shm::{
     AttachError, Directory, DirectoryError, FindError, Fingerprint, Invitation, NameError, NamedSubscriber,
     PeerState, ProcessId, PublishedName, Received, Shared, broadcast,
@@ -19,7 +20,7 @@ use crate::process::{Child, moment, rounds};
 
 fn publisher(directory: &Directory, capacity: usize) -> (Publisher<u64>, PublishedName) {
     let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossy::<u64>(Builder::new(capacity)).unwrap();
+        broadcast::lossy::<u64>(Settings::new(capacity)).unwrap();
     (publisher, invitation.publish(directory, "a").unwrap())
 }
 
@@ -51,7 +52,7 @@ fn where_it_stands_is_shown() {
     subscriber.show_position().unwrap();
 
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<u64>(Builder::new(8).first(1 << 40)).unwrap();
+        broadcast::lossy::<u64>(Settings::new(8).first(1 << 40)).unwrap();
     let _name = invitation.publish(&directory, "a").unwrap();
     // (No other test has gone so far.)
     (0..765_432).for_each(|number| publisher.publish(number));
@@ -118,7 +119,7 @@ fn each_publisher_begins_and_ends_once() {
 fn a_ring_is_joined_once() {
     let scratch = Scratch::new("joined");
     let directory = Directory::open(&scratch.0).unwrap();
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
     publisher.publish(1);
@@ -176,7 +177,7 @@ fn ring_of_another_type_is_refused_once() {
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
     first.publish(1);
     drop((first, name));
-    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<i64>(Builder::new(8)).unwrap();
+    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<i64>(Settings::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let error = subscriber.recv().unwrap_err();
     let FindError::Attach(AttachError::Type { found, wanted }) = &error else { panic!("{error:?}") };
@@ -313,7 +314,7 @@ fn a_publisher_that_is_stopped() {
     assert_eq!(subscriber.try_recv().unwrap(), None);
     assert_eq!(subscriber.state(), PeerState::Alive);
     // Its name is its own.
-    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<Payload>(Builder::new(8)).unwrap();
+    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<Payload>(Settings::new(8)).unwrap();
     let error = invitation.publish(&directory, "a").map(drop).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
     child.signal(Signal::CONT);

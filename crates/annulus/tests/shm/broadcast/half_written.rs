@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use annulus::broadcast::{Builder, Mode, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::{Invitation, PeerState, Shared, broadcast, recv_fd};
 use annulus::{LossyRecvError, RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
@@ -146,7 +147,7 @@ fn half_written_message_of_a_lossless_ring_is_not_received() {
 
 /// What the child makes.
 pub(crate) fn publish(kind: &str, mut socket: &UnixStream) {
-    let builder = Builder::new(CAPACITY as usize);
+    let builder = Settings::new(CAPACITY as usize);
     if kind == "lossy" {
         let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<Large>(builder).unwrap();
         invitation.send(socket).unwrap();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::broadcast::NoSeat;
 use annulus::shm::{AttachError, Invitation, Shared, broadcast, recv_fd};
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) fn copy_of(good: &Invitation) -> (File, File, Invitation) {
 /// A lossy ring, copied, and how long it is.
 fn forged() -> (Arc<File>, u64, Invitation) {
     let Shared { handle: mut publisher, invitation: good, .. } =
-        broadcast::lossy::<u64>(Builder::new(CAPACITY)).unwrap();
+        broadcast::lossy::<u64>(Settings::new(CAPACITY)).unwrap();
     (0..11).for_each(|number| publisher.publish(number));
     let (ring, _, invitation) = copy_of(&good);
     let len = ring.metadata().unwrap().len();
@@ -45,7 +45,7 @@ fn forged() -> (Arc<File>, u64, Invitation) {
 
 /// A lossless ring with three seats, one of which is in use, copied.
 fn forged_lossless() -> (File, File, Invitation) {
-    let builder = Builder::new(CAPACITY).headroom(2);
+    let builder = Settings::new(CAPACITY).headroom(2);
     let Shared { handle: mut publisher, invitation: good, .. } =
         broadcast::lossless::<u64>(builder, 3).unwrap();
     let ring = good.accept_lossless::<u64>().unwrap();
@@ -180,7 +180,7 @@ fn beside_a_scribbler() {
 #[test]
 fn seats_beside_a_scribbler() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(CAPACITY), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(CAPACITY), 2).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let [_ring, page] = [(); 2].map(|()| File::from(recv_fd(&there).unwrap()));

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Awaited, Lossless, Publisher, Subscriber};
 use annulus::shm::broadcast::{AcceptedLossless, NoSeat};
 use annulus::shm::{
     AttachError, Invitation, PeerState, ShareError, Shared, ShmKind, broadcast, recv_fd, send_fd,
@@ -28,7 +29,7 @@ const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// A ring with two seats, and what another process would have of it.
 fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {
-    let builder = Builder::new(capacity).wait_strategy(BLOCK);
+    let builder = Settings::new(capacity).wait_strategy(BLOCK);
     let Shared { handle: publisher, invitation, .. } = broadcast::lossless(builder, 2).unwrap();
     (publisher, invitation.with_wait_strategy(BLOCK).accept_lossless().unwrap())
 }
@@ -166,7 +167,7 @@ fn publisher_waits_for_awaited_subscribers() {
 #[test]
 fn dead_subscriber_does_not_count() {
     let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
+        broadcast::lossless::<Payload>(Settings::new(8), 2).unwrap();
     let mut child = Child::new("await block:0,0");
     invitation.send(&child.socket).unwrap();
     assert!(publisher.wait_for_subscribers(1));
@@ -182,7 +183,7 @@ fn dead_subscriber_does_not_count() {
 #[test]
 fn seat_counts_once_its_subscriber_begins() {
     let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(8), 2).unwrap();
     let (page, invitation) = with_page(&invitation);
     let _subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
     for begun in [0_u64, 1] {
@@ -212,7 +213,7 @@ fn task_waits_for_awaited_subscribers() {
 fn a_subscriber_that_is_killed() {
     let capacity = 64;
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<Payload>(Builder::new(capacity).wait_strategy(BLOCK), 2).unwrap();
+        broadcast::lossless::<Payload>(Settings::new(capacity).wait_strategy(BLOCK), 2).unwrap();
     let invitation = invitation.with_wait_strategy(BLOCK);
     let mut next = 0;
     for round in 0..rounds() {
@@ -282,7 +283,7 @@ fn a_publisher_that_is_killed() {
 #[test]
 fn a_subscriber_that_is_stopped() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<Payload>(Builder::new(8).wait_strategy(BLOCK), 2).unwrap();
+        broadcast::lossless::<Payload>(Settings::new(8).wait_strategy(BLOCK), 2).unwrap();
     let child = Child::new("await block:0,0");
     invitation.send(&child.socket).unwrap();
     (&child.socket).read_exact(&mut [0]).unwrap();
@@ -332,19 +333,19 @@ fn a_publisher_that_is_stopped() {
 fn impossible_rings_are_refused() {
     let make = |builder, seats| broadcast::lossless::<u64>(builder, seats).map(|_| ()).unwrap_err();
     for seats in [0, 1025] {
-        let error = make(Builder::new(8), seats);
+        let error = make(Settings::new(8), seats);
         assert!(matches!(error, ShareError::Seats { most: 1024, .. }));
         assert!(error.to_string().contains(&format!("{seats} seats")), "{error}");
     }
-    let error = make(Builder::new(8).headroom(8), 1);
+    let error = make(Settings::new(8).headroom(8), 1);
     assert!(matches!(error, ShareError::Capacity(CapacityError::Headroom { headroom: 8, capacity: 8 })));
-    let error = make(Builder::new(1), 1);
+    let error = make(Settings::new(1), 1);
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
     let Shared { handle: _publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
+        broadcast::lossless::<u64>(Settings::new(8), 1).unwrap();
     let error = invitation.accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy }));
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let error = invitation.accept_lossless::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::Lossless }));
 }
@@ -353,7 +354,7 @@ fn impossible_rings_are_refused() {
 #[test]
 fn headroom() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(14).headroom(10), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(14).headroom(10), 2).unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     (0..100).for_each(|number| publisher.publish(number).unwrap());
     let subscriber = ring.subscribe_from_oldest().unwrap();
@@ -382,7 +383,7 @@ proptest! {
     #[test]
     fn any_seats(writes in prop::collection::vec((0..2 + 3usize, number()), 0..40)) {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
+            broadcast::lossless::<Payload>(Settings::new(8), 2).unwrap();
         let (page, invitation) = with_page(&invitation);
         let ring = invitation.accept_lossless::<Payload>().unwrap();
         let mut subscriber: Subscriber<_, Awaited> = ring.subscribe().unwrap();

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::memory::{HugePages, Memory};
 use annulus::shm::{
     AttachError, Directory, FindError, Fingerprint, Invitation, NameError, PeerState, RingObserver,
@@ -61,7 +61,7 @@ pub(crate) fn invitation(ring: impl AsFd, sleepers: impl AsFd) -> Invitation {
 fn a_ring_is_found_by_its_name() {
     let scratch = Scratch::new("found");
     let directory = Directory::open(&scratch.0).unwrap();
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let found = directory.find("a").unwrap();
     let ring = Invitation::find(&found).unwrap().accept::<u64>().unwrap();
@@ -96,7 +96,7 @@ fn name_of_other_memory_is_refused() {
 #[test]
 fn sleepers_pages_that_are_none() {
     let Shared { handle: _publisher, invitation: good, .. } =
-        broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+        broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     good.send(&here).unwrap();
     let ring: OwnedFd = annulus::shm::recv_fd(&there).unwrap();
@@ -121,32 +121,32 @@ type Made = (Box<dyn Any>, Invitation);
 const RINGS: [fn() -> Made; 6] = [
     || {
         let Shared { handle: publisher, peers: subscribable, invitation, .. } =
-            broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+            broadcast::lossy::<u64>(Settings::new(8)).unwrap();
         (Box::new((publisher, subscribable)), invitation)
     },
     || {
         let Shared { handle: publisher, invitation, .. } =
-            broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
+            broadcast::lossless::<u64>(Settings::new(8), 1).unwrap();
         (Box::new(publisher), invitation)
     },
     || {
-        let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+        let builder = mp_broadcast::Builder::new(Settings::new(8)).publishers(2);
         let Shared { handle: publisher, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         (Box::new((publisher, places)), invitation)
     },
     || {
-        let builder = annulus::spsc::Builder::new(8);
+        let builder = annulus::Settings::new(8);
         let Shared { handle: producer, peers: peer, invitation, .. } =
             spsc::producer::<u64>(builder, WhenGone::Wait).unwrap();
         (Box::new((producer, peer)), invitation)
     },
     || {
-        let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(2);
+        let builder = mpsc::Builder::new(annulus::Settings::new(8)).producers(2);
         let Shared { handle: consumer, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         (Box::new((consumer, places)), invitation)
     },
     || {
-        let builder = annulus::queue::bytes::Builder::new(64);
+        let builder = annulus::Settings::new(64);
         let Shared { handle: producer, peers: peer, invitation, .. } =
             bytes::producer(builder, WhenGone::Wait).unwrap();
         (Box::new((producer, peer)), invitation)
@@ -255,10 +255,10 @@ fn name_without_a_page_says_how_to_give_it() {
 #[test]
 fn errors_give_advice() {
     let lossy = |builder| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
-    let error = lossy(Builder::new(1));
+    let error = lossy(Settings::new(1));
     assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");
     assert_eq!(error.source().unwrap().to_string(), error.to_string());
-    let error = lossy(Builder::new(8).memory(Memory::require().huge_pages(HugePages::Size(2 << 20))));
+    let error = lossy(Settings::new(8).memory(Memory::require().huge_pages(HugePages::Size(2 << 20))));
     assert!(error.to_string().contains("ask for `HugePages::Transparent`"), "{error}");
     assert_eq!(error.source().unwrap().to_string(), error.to_string());
     let error = ShareError::from(io::Error::from(io::ErrorKind::OutOfMemory));

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{
     AttachError, Directory, FindError, Fingerprint, Invitation, PeerState, PublishedName, RingObserver,
     Shared, ShmKind, broadcast, recv_fd,
@@ -49,7 +49,7 @@ impl Drop for Names {
 #[test]
 fn observer_reads_whole_messages() {
     fn check<const BYTES: usize>(names: &Names) {
-        let builder = Builder::new(4).first(5);
+        let builder = Settings::new(4).first(5);
         let Shared { handle: mut publisher, invitation, .. } =
             broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
@@ -84,7 +84,7 @@ fn observer_reads_whole_messages() {
 fn every_message_counts_at_once() {
     let names = Names::new();
     for (capacity, first) in [(2, 0), (3, 7), (8, 0), (200, 1 << 40), (1000, 0)] {
-        let builder = Builder::new(capacity).first(first);
+        let builder = Settings::new(capacity).first(first);
         let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
@@ -114,7 +114,7 @@ fn numbers_left_out_count_and_are_not_read() {
     let names = Names::new();
     for (capacity, gap) in [(2, 1), (2, 2), (8, 3), (8, 8), (8, 90), (1000, 700)] {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossy::<u64>(Builder::new(capacity).first(5)).unwrap();
+            broadcast::lossy::<u64>(Settings::new(capacity).first(5)).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let published = || observer.numbers().unwrap().published;
@@ -135,7 +135,7 @@ fn numbers_left_out_count_and_are_not_read() {
 #[test]
 fn subscribers_with_seats_are_seen() {
     let names = Names::new();
-    let builder = Builder::new(16).first(1000);
+    let builder = Settings::new(16).first(1000);
     let Shared { handle: mut publisher, invitation, .. } =
         broadcast::lossless::<Payload>(builder, 4).unwrap();
     let name = invitation.publish(&names.1, "ring").unwrap();
@@ -216,7 +216,7 @@ fn other_memory_is_refused() {
     drop(name);
 
     let Shared { handle: _publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
+        broadcast::lossless::<u64>(Settings::new(CAPACITY), SEATS).unwrap();
     let forged = Forged::new(&invitation);
     let name = forged.publish(&names);
     let put = |at: u64, number: u64| forged.file.write_all_at(&number.to_ne_bytes(), at).unwrap();
@@ -310,7 +310,7 @@ proptest! {
     ) {
         let names = Names::new();
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
+            broadcast::lossless::<u64>(Settings::new(CAPACITY), SEATS).unwrap();
         (0..11).for_each(|number| publisher.publish(number).unwrap());
         let forged = Forged::new(&invitation);
         let _name = forged.publish(&names);

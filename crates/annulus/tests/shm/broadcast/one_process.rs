@@ -5,7 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use annulus::Message;
-use annulus::broadcast::{Builder, Publisher, Subscribable};
+use annulus::Settings;
+use annulus::broadcast::{Publisher, Subscribable};
 use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, Shared, ShmKind, broadcast};
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, RecvError, TryRecvError, WaitStrategy};
 use bytemuck::Pod;
@@ -16,7 +17,7 @@ use crate::support::sleeping;
 /// A ring, and what another process would have of it.
 pub(crate) fn ring<T: Message + Pod>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
     let Shared { handle: publisher, peers: subscribable, invitation, .. } =
-        broadcast::lossy(Builder::new(capacity)).unwrap();
+        broadcast::lossy(Settings::new(capacity)).unwrap();
     let accepted = invitation.accept().unwrap();
     (publisher, subscribable, accepted)
 }
@@ -170,7 +171,7 @@ fn payloads_of_any_size() {
 /// A late subscriber finds what is in the ring, and what was lost is counted.
 #[test]
 fn late_subscriber_finds_the_rest_and_counts_the_loss() {
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     (0..1000).for_each(|number| publisher.publish(number));
     let shared = invitation.accept::<u64>().unwrap();
     let mut oldest = shared.subscribable().subscribe_from_oldest();
@@ -219,7 +220,7 @@ fn the_end_either_way() {
 fn a_message_wakes_and_so_does_the_end() {
     const SOON: Duration = Duration::from_millis(10);
     sleeping::once_in_less_than(SOON, || {
-        let builder = Builder::new(8).statistics(true);
+        let builder = Settings::new(8).statistics(true);
         let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
         let block = WaitStrategy::block_after(0, 0);
         let mut seen =
@@ -282,13 +283,13 @@ fn a_packed_type_meets_a_plain_one() {
     }
     let (packed, plain) = (Packed { price: 7, orders: [8, 9] }, Plain { price: 7, orders: [8, 9] });
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Packed>(Builder::new(8)).unwrap();
+        broadcast::lossy::<Packed>(Settings::new(8)).unwrap();
     assert_eq!(invitation.info().unwrap().payload_alignment(), 1);
     publisher.publish(packed);
     let ring = invitation.accept::<Plain>().unwrap();
     assert_eq!(ring.subscribable().subscribe_from_oldest().try_recv(), Ok(plain));
 
-    let (builder, policy) = (annulus::spsc::Builder::new(2), annulus::shm::WhenGone::Close);
+    let (builder, policy) = (annulus::Settings::new(2), annulus::shm::WhenGone::Close);
     let Shared { handle: mut producer, invitation, .. } =
         annulus::shm::spsc::producer::<Packed>(builder, policy).unwrap();
     producer.send_batch(&[packed; 2]).unwrap();
@@ -344,7 +345,7 @@ fn types_with_the_same_fields_match() {
         }
     }
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<here::Quote>(Builder::new(8)).unwrap();
+        broadcast::lossy::<here::Quote>(Settings::new(8)).unwrap();
     publisher.publish(here::Quote { bid: 1.5, live: true });
     let ring = invitation.accept::<there::TopOfBook>().unwrap();
     let quote = ring.subscribable().subscribe_from_oldest().try_recv().unwrap();
@@ -369,7 +370,7 @@ fn types_with_the_same_fields_match() {
 
 #[test]
 fn another_type_is_refused() {
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     assert!(matches!(invitation.accept::<i64>(), Err(AttachError::Type { .. })));
     assert!(matches!(invitation.accept::<u32>(), Err(AttachError::Type { .. })));
     let info = invitation.info().unwrap();
@@ -386,17 +387,17 @@ fn another_type_is_refused() {
 
 #[test]
 fn rings_that_can_not_be() {
-    let error = |builder: Builder| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
+    let error = |builder: Settings| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
     for capacity in [0, 1] {
         assert!(matches!(
-            error(Builder::new(capacity)),
+            error(Settings::new(capacity)),
             ShareError::Capacity(CapacityError::TooSmall { minimum: 2, .. })
         ));
     }
-    assert!(matches!(error(Builder::new(usize::MAX)), ShareError::Capacity(CapacityError::TooLarge { .. })));
-    assert!(matches!(error(Builder::new(1 << 45)), ShareError::System(_)), "no machine has so much memory");
+    assert!(matches!(error(Settings::new(usize::MAX)), ShareError::Capacity(CapacityError::TooLarge { .. })));
+    assert!(matches!(error(Settings::new(1 << 45)), ShareError::System(_)), "no machine has so much memory");
     assert!(matches!(
-        error(Builder::new(8).headroom(2)),
-        ShareError::Capacity(CapacityError::LossyHeadroom { headroom: 2 })
+        error(Settings::new(8).headroom(2)),
+        ShareError::Capacity(CapacityError::NoHeadroom { headroom: 2 })
     ));
 }

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Mode, Subscriber};
+use annulus::Settings;
+use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::{Invitation, PeerState, Shared, broadcast};
 use annulus::{RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
@@ -84,7 +85,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
 
     // The same after a close.
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+        broadcast::lossy::<Payload>(Settings::new(64)).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();
     let mut subscribers = [(); 6].map(|()| ring.subscribable().subscribe());
     (0..5).for_each(|number| publisher.publish(payload(number)));
@@ -94,9 +95,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
 }
 
 /// Five messages, and the end: `has_died` says of what.
-fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6],
-    has_died: bool,
-) {
+fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6], has_died: bool) {
     let [plain, trying, timed, batch, iterated, tried] = subscribers;
     let expected: Vec<_> = (0..5).map(payload).collect();
     assert!(expected.iter().all(|message| plain.recv() == Ok(*message)));
@@ -124,7 +123,7 @@ fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6],
 #[test]
 fn subscribers_of_their_own() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Payload>(Builder::new(256)).unwrap();
+        broadcast::lossy::<Payload>(Settings::new(256)).unwrap();
     let children = ["block:0,0", "busy-spin", "block:100,10"].map(|strategy| {
         let child = Child::new(&format!("subscribe {strategy}"));
         invitation.send(&child.socket).unwrap();
@@ -154,7 +153,7 @@ fn subscribers_of_their_own() {
 #[test]
 fn a_subscriber_that_is_killed() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+        broadcast::lossy::<Payload>(Settings::new(64)).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();
     let mut other = ring.subscribable().subscribe();
     let mut next = 0;
@@ -204,7 +203,7 @@ fn a_publisher_that_is_stopped() {
 fn a_subscriber_that_is_stopped() {
     let capacity = 64;
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossy::<Payload>(Builder::new(capacity as usize)).unwrap();
+        broadcast::lossy::<Payload>(Settings::new(capacity as usize)).unwrap();
     let [stopped, other] = ["block:0,0", "busy-spin"].map(|strategy| {
         let child = Child::new(&format!("subscribe {strategy}"));
         invitation.send(&child.socket).unwrap();

@@ -23,7 +23,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
 use annulus::Message;
-use annulus::broadcast::Builder as Ring;
+use annulus::Settings as Ring;
 use annulus::shm::mp_broadcast::{self, Builder, Publisher};
 use annulus::shm::{Invitation, recv_fd};
 use bytemuck::Pod;

@@ -3,11 +3,12 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings as Ring;
+use annulus::WaitStrategy;
 use annulus::shm::{
     AttachError, FindError, Invitation, NameError, NamedSubscriber, PeerState, Received, Shared, ShmKind,
     WhenGone, broadcast, mp_broadcast, spsc,
 };
-use annulus::{WaitStrategy, broadcast::Builder as Ring};
 
 use crate::mp_broadcast::{Payload, check, ring};
 use crate::process::Child;
@@ -94,7 +95,7 @@ fn other_rings_are_refused() {
         matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::MpLossy }),
         "{error}"
     );
-    let builder = annulus::spsc::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: _producer, invitation: queue, .. } =
         spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let _queue = queue.publish(&directory, "queue").unwrap();

@@ -1,6 +1,6 @@
 //! What an observer sees: how far the publishers are, and whether one is there.
 
-use annulus::broadcast::Builder as Ring;
+use annulus::Settings as Ring;
 use annulus::shm::WhenGone;
 use annulus::shm::mp_broadcast::Builder;
 use annulus::shm::{Directory, PeerState, RingObserver, Shared, ShmKind};

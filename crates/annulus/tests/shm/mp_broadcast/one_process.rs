@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast::Builder as Ring;
+use annulus::Settings as Ring;
 use annulus::memory::Memory;
 use annulus::shm::WhenGone;
 use annulus::shm::mp_broadcast::{self, Builder};
@@ -219,7 +219,7 @@ proptest! {
         capacity in 2..6usize,
         first in prop_oneof![Just(0), Just(1), Just((1 << 53) - 3), Just((1 << 63) - (1 << 32))],
     ) {
-        let builder = annulus::broadcast::Builder::new(capacity).first(first);
+        let builder = annulus::Settings::new(capacity).first(first);
         let builder = mp_broadcast::Builder::new(builder).publishers(3);
         let Shared { handle: publisher, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();

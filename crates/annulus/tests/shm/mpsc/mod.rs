@@ -35,7 +35,7 @@ pub(crate) fn check(message: &Payload) {
 
 /// A queue with so many slots in each ring, and so many places.
 fn queue(slots: usize, places: usize) -> Builder {
-    Builder::new(annulus::mpsc::Builder::new(slots)).producers(places)
+    Builder::new(annulus::Settings::new(slots)).producers(places)
 }
 
 /// One that ends with its last producer.

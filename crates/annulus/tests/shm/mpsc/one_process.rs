@@ -52,7 +52,7 @@ proptest! {
         first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
         steps in steps(),
     ) {
-        let builder = Builder::new(annulus::mpsc::Builder::new(slots).first(first)).producers(places);
+        let builder = Builder::new(annulus::Settings::new(slots).first(first)).producers(places);
         let Shared { handle: mut consumer, peers: table, invitation, .. } =
             builder.build::<Payload>().unwrap();
         let mut producers: Vec<(u64, u64, Producer<Payload>)> = Vec::new();
@@ -83,7 +83,7 @@ proptest! {
                     let batch: Vec<_> = (0..most as u64).map(|ahead| payload(*sender, *next + ahead)).collect();
                     let room = producer.capacity() - producer.len();
                     let accepted = most.min(room);
-                    let left = producer.try_send_batch(&batch).map_or_else(|error| error.into_inner(), |()| &[]);
+                    let left = producer.try_send_batch(&batch).map_or_else(TrySendError::into_inner, |()| &[]);
                     prop_assert_eq!(left, &batch[accepted..]);
                     *next += accepted as u64;
                     sent += accepted as u64;
@@ -208,7 +208,7 @@ fn wake_ups_come() {
 fn all_sides_wait() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10", "monitor"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
-        let rings = annulus::mpsc::Builder::new(2).wait_strategy(strategy);
+        let rings = annulus::Settings::new(2).wait_strategy(strategy);
         let builder = Builder::new(rings).producers(3).when_no_producer(WhenGone::Close);
         let Shared { handle: mut consumer, invitation, .. } = builder.build::<Payload>().unwrap();
         let invitation = invitation.with_wait_strategy(strategy);
@@ -320,7 +320,7 @@ fn impossible_queues_are_refused() {
     // Another kind, another type.
     let policy = annulus::shm::WhenGone::Close;
     let Shared { handle: _producer, invitation: one, .. } =
-        spsc::producer::<u64>(annulus::spsc::Builder::new(8), policy).unwrap();
+        spsc::producer::<u64>(annulus::Settings::new(8), policy).unwrap();
     let error = mpsc::producer::<u64>(&one).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Mpsc }), "{error}");
     let error = mpsc::consumer::<u64>(&one).map(drop).unwrap_err();

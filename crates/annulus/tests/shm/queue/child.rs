@@ -18,7 +18,7 @@ fn this_process() {
     match role.split_once(' ') {
         // Without an end, one by one and in batches.
         Some(("send", capacity)) => {
-            let builder = annulus::spsc::Builder::new(capacity.parse().unwrap());
+            let builder = annulus::Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut producer, invitation, .. } =
                 spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
@@ -32,7 +32,7 @@ fn this_process() {
         }
         // Until it is killed.
         Some(("send-some", count)) => {
-            let builder = annulus::spsc::Builder::new(64);
+            let builder = annulus::Settings::new(64);
             let Shared { handle: mut producer, invitation, .. } =
                 spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             (0..count.parse().unwrap()).for_each(|number| producer.send(payload(number)).unwrap());
@@ -41,7 +41,7 @@ fn this_process() {
         }
         // Records of many lengths, without an end.
         Some(("write", capacity)) => {
-            let builder = annulus::queue::bytes::Builder::new(capacity.parse().unwrap());
+            let builder = annulus::Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut producer, invitation, .. } =
                 bytes::producer(builder, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
@@ -54,7 +54,7 @@ fn this_process() {
         }
         // Sends five, and is then about to send more: their slots are written, but not all of them.
         Some(("half-written", "messages")) => {
-            let builder = annulus::spsc::Builder::new(8);
+            let builder = annulus::Settings::new(8);
             let Shared { handle: mut producer, invitation, .. } =
                 spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.send(payload(number)).unwrap());
@@ -66,7 +66,7 @@ fn this_process() {
         }
         // The same with records.
         Some(("half-written", _)) => {
-            let builder = annulus::queue::bytes::Builder::new(4096);
+            let builder = annulus::Settings::new(4096);
             let Shared { handle: mut producer, invitation, .. } =
                 bytes::producer(builder, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.write(&record(number, 200)).unwrap());

@@ -26,15 +26,14 @@ fn memory(invitation: &Invitation) -> File {
 type Opened<T, K> = (Producer<T, K>, Consumer<T, K>, File);
 
 fn one<T: Message>() -> Opened<T, spsc::Across<T>> {
-    let builder = annulus::spsc::Builder::new(CAPACITY);
+    let builder = annulus::Settings::new(CAPACITY);
     let Shared { handle: producer, invitation, .. } = spsc::producer::<T>(builder, WhenGone::Close).unwrap();
     (producer, spsc::consumer(&invitation).unwrap().0, memory(&invitation))
 }
 
 fn several<T: Message>() -> Opened<T, mpsc::ManyAcross<T>> {
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(CAPACITY))
-        .producers(1)
-        .when_no_producer(WhenGone::Close);
+    let builder =
+        mpsc::Builder::new(annulus::Settings::new(CAPACITY)).producers(1).when_no_producer(WhenGone::Close);
     let Shared { handle: consumer, invitation, .. } = builder.build::<T>().unwrap();
     (mpsc::producer(&invitation).unwrap().0, consumer, memory(&invitation))
 }

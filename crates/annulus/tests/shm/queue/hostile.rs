@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::shm::WhenGone;
 use annulus::shm::spsc::{self, Consumer, Producer};
 use annulus::shm::{AttachError, Invitation, Shared, recv_fd, send_fd};
-use annulus::spsc::Builder;
 use proptest::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
@@ -24,7 +24,7 @@ const CAPACITY: usize = 6;
 /// A queue, and the file that all its numbers lie in.
 fn open_queue() -> (Producer<u64>, Consumer<u64>, File, Invitation) {
     let Shared { handle: producer, invitation, .. } =
-        spsc::producer::<u64>(Builder::new(CAPACITY), WhenGone::Close).unwrap();
+        spsc::producer::<u64>(Settings::new(CAPACITY), WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let file = File::from(recv_fd(&there).unwrap());

@@ -5,11 +5,10 @@ use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
-use annulus::queue::bytes::Builder as RecordBuilder;
+use annulus::Settings;
 use annulus::shm::{
     Directory, PeerState, ReaderNumbers, RingObserver, Shared, WhenGone, bytes, mpsc, recv_fd, spsc,
 };
-use annulus::spsc::Builder;
 
 use crate::process::Child;
 use crate::queue::processes::{Payload, payload};
@@ -42,7 +41,7 @@ fn seen(observer: &RingObserver) -> Seen {
 fn observer_sees_waiting_messages_and_both_sides() {
     with_names("states", |directory| {
         for first in [0, u64::MAX - 1] {
-            let builder = Builder::new(8).first(first);
+            let builder = Settings::new(8).first(first);
             let Shared { handle: mut producer, invitation, .. } =
                 spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
             let name = invitation.publish(directory, "queue").unwrap();
@@ -78,7 +77,7 @@ fn observer_sees_waiting_messages_and_both_sides() {
 fn records_count_as_words() {
     with_names("records", |directory| {
         let Shared { handle: mut producer, invitation, .. } =
-            bytes::producer(RecordBuilder::new(1024), WhenGone::Close).unwrap();
+            bytes::producer(Settings::new(1024), WhenGone::Close).unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
         producer.write(b"of 16 bytes, all").unwrap();
@@ -94,7 +93,7 @@ fn records_count_as_words() {
 #[test]
 fn a_queue_of_several_producers_is_seen_as_one() {
     with_names("several", |directory| {
-        let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(4).first(u64::MAX)).producers(3);
+        let builder = mpsc::Builder::new(annulus::Settings::new(4).first(u64::MAX)).producers(3);
         let Shared { handle: mut consumer, peers: _places, invitation, .. } = builder.build::<u64>().unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
@@ -120,7 +119,7 @@ fn a_queue_of_several_producers_is_seen_as_one() {
 fn no_number_is_believed() {
     with_names("hostile", |directory| {
         let Shared { handle: _producer, invitation, .. } =
-            spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
+            spsc::producer::<u64>(Settings::new(8), WhenGone::Close).unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
         let (here, there) = UnixStream::pair().unwrap();

@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::Message;
+use annulus::Settings;
 use annulus::shm::spsc::{self, Consumer, Producer};
 use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, Shared, ShmKind, broadcast};
 use annulus::shm::{Peer, WhenGone};
-use annulus::spsc::Builder;
 use annulus::{
-    CapacityError, Observers, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy,
+    CapacityError, Observer, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy,
 };
 use bytemuck::Pod;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use crate::support::sleeping;
 
 /// A queue, as two processes would have it.
-fn queue_of<T: Message + Pod>(builder: Builder) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
+fn queue_of<T: Message + Pod>(builder: Settings) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
     let Shared { handle: producer, peers: to_consumer, invitation, .. } =
         spsc::producer(builder, WhenGone::Close).unwrap();
     let (consumer, to_producer) = spsc::consumer(&invitation).unwrap();
@@ -28,7 +28,7 @@ fn queue_of<T: Message + Pod>(builder: Builder) -> (Producer<T>, Consumer<T>, [P
 
 #[test]
 fn placement_says_memory_is_shared() {
-    let (producer, consumer, _peers) = queue_of::<u64>(Builder::new(64));
+    let (producer, consumer, _peers) = queue_of::<u64>(Settings::new(64));
     assert_eq!(producer.placement().to_string(), "512 bytes in memory that processes share");
     assert_eq!(consumer.placement(), producer.placement());
     assert!(producer.placement().is_shared());
@@ -37,17 +37,17 @@ fn placement_says_memory_is_shared() {
 /// Each process lists what it has of a ring that it gave a name, to its last handle here.
 #[test]
 fn a_ring_with_a_name_is_listed_to_the_last_handle_of_this_process() {
-    let listed = |name| Observers::named(name).len();
-    let (mut producer, mut consumer, _peers) = queue_of::<u64>(Builder::new(4).named("a queue across"));
+    let listed = |name| Observer::named(name).len();
+    let (mut producer, mut consumer, _peers) = queue_of::<u64>(Settings::new(4).name("a queue across"));
     assert_eq!(listed("a queue across"), 1);
     producer.send(7).unwrap();
-    assert_eq!(Observers::named("a queue across")[0].stats().unwrap().pending, Some(1));
+    assert_eq!(Observer::named("a queue across")[0].stats().unwrap().pending, Some(1));
     assert_eq!(consumer.recv(), Ok(7));
     drop(producer);
     assert_eq!(listed("a queue across"), 0);
     drop(consumer);
 
-    let ring = |name| annulus::broadcast::Builder::new(4).named(name);
+    let ring = |name| annulus::Settings::new(4).name(name);
     let Shared { handle: publisher, peers: source, invitation: _invitation, .. } =
         broadcast::lossy::<u64>(ring("a ring across")).unwrap();
     drop(publisher);
@@ -94,9 +94,9 @@ proptest! {
         first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
         steps in steps(),
     ) {
-        let builder = Builder::new(capacity).first(first);
-        let (mut producer, mut consumer, _) = queue_of::<u64>(builder);
-        let (mut sends, mut receives) = builder.build::<u64>().unwrap();
+        let builder = Settings::new(capacity).first(first);
+        let (mut producer, mut consumer, _) = queue_of::<u64>(builder.clone());
+        let (mut sends, mut receives) = annulus::spsc::with::<u64>(builder).unwrap();
         let mut next = 0;
         for step in steps {
             match step {
@@ -109,7 +109,7 @@ proptest! {
                     prop_assert_eq!(producer.try_send_batch(&batch), sends.try_send_batch(&batch));
                     next += u64::from(count);
                 }
-                Step::TryRecv => prop_assert_eq!(consumer.try_recv(), receives.try_recv().map_err(Into::into)),
+                Step::TryRecv => prop_assert_eq!(consumer.try_recv(), receives.try_recv()),
                 Step::RecvBatch(count) => {
                     let mut batches = [[0; 9]; 2];
                     let [here, there] = &mut batches;
@@ -157,7 +157,7 @@ proptest! {
 fn either_side_waits() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
-        let builder = Builder::new(2).wait_strategy(strategy);
+        let builder = Settings::new(2).wait_strategy(strategy);
         let Shared { handle: mut producer, invitation, .. } =
             spsc::producer::<[u64; 3]>(builder, WhenGone::Close).unwrap();
         let (mut consumer, _) = spsc::consumer::<[u64; 3]>(&invitation.with_wait_strategy(strategy)).unwrap();
@@ -186,8 +186,8 @@ fn either_side_waits() {
 /// What another process does is seen by a sleeper soon, and not only when its nap is over.
 #[test]
 fn wake_ups_come() {
-    let builder = Builder::new(1).wait_strategy(WaitStrategy::block_after(0, 0));
-    let (mut ask, mut asked, _) = queue_of::<u64>(builder);
+    let builder = Settings::new(1).wait_strategy(WaitStrategy::block_after(0, 0));
+    let (mut ask, mut asked, _) = queue_of::<u64>(builder.clone());
     let (mut answer, mut answered, _) = queue_of::<u64>(builder);
     let block = WaitStrategy::block_after(0, 0);
     let (server, sleeper) = sleeping::spawn(move || {
@@ -215,7 +215,7 @@ fn wake_ups_come() {
 
 #[test]
 fn a_close_is_seen_on_the_other_side() {
-    let (mut producer, mut consumer, [to_producer, to_consumer]) = queue_of::<u64>(Builder::new(4));
+    let (mut producer, mut consumer, [to_producer, to_consumer]) = queue_of::<u64>(Settings::new(4));
     producer.send(1).unwrap();
     consumer.close();
     assert!(producer.is_closed());
@@ -228,12 +228,12 @@ fn a_close_is_seen_on_the_other_side() {
     assert_eq!((to_producer.state(), to_consumer.state()), (closed, closed));
 
     // A sleeper is woken.
-    let (producer, mut consumer, _) = queue_of::<u64>(Builder::new(4));
+    let (producer, mut consumer, _) = queue_of::<u64>(Settings::new(4));
     let (reader, sleeper) = sleeping::spawn(move || consumer.recv());
     sleeper.await_sleep();
     drop(producer);
     assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
-    let (mut producer, consumer, _) = queue_of::<u64>(Builder::new(1));
+    let (mut producer, consumer, _) = queue_of::<u64>(Settings::new(1));
     producer.send(1).unwrap();
     let (writer, sleeper) = sleeping::spawn(move || producer.send(2));
     sleeper.await_sleep();
@@ -243,7 +243,7 @@ fn a_close_is_seen_on_the_other_side() {
 
 #[test]
 fn times_are_kept() {
-    let (mut producer, mut consumer, _) = queue_of::<u8>(Builder::new(1));
+    let (mut producer, mut consumer, _) = queue_of::<u8>(Settings::new(1));
     let begun = Instant::now();
     assert_eq!(consumer.recv_timeout(Duration::from_millis(120)), Err(RecvTimeoutError::Timeout));
     producer.send(1).unwrap();
@@ -254,7 +254,7 @@ fn times_are_kept() {
 /// Messages without a size are just counted.
 #[test]
 fn messages_without_a_size() {
-    let (mut producer, mut consumer, _) = queue_of::<()>(Builder::new(3));
+    let (mut producer, mut consumer, _) = queue_of::<()>(Settings::new(3));
     assert_eq!(producer.try_send_batch(&[(); 5]).unwrap_err().into_inner().len(), 2);
     assert_eq!(consumer.try_iter().count(), 3);
 }
@@ -263,7 +263,7 @@ fn messages_without_a_size() {
 #[test]
 fn there_is_one_consumer() {
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
-        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
+        spsc::producer::<u64>(Settings::new(8), WhenGone::Close).unwrap();
     assert_eq!(peer.state(), PeerState::NotYet);
     producer.send_batch(&[1, 2, 3]).unwrap();
     producer.close();
@@ -281,10 +281,10 @@ fn there_is_one_consumer() {
 #[test]
 fn impossible_queues_are_refused() {
     let make = |builder| spsc::producer::<u64>(builder, WhenGone::Close).map(drop).unwrap_err();
-    let error = make(Builder::new(0));
+    let error = make(Settings::new(0));
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 0, minimum: 1 })));
     for too_many in [usize::MAX, usize::MAX / 8, 1 << 58] {
-        let error = make(Builder::new(too_many));
+        let error = make(Settings::new(too_many));
         assert!(
             matches!(error, ShareError::Capacity(CapacityError::TooLarge { .. }) | ShareError::System(_)),
             "{error}"
@@ -292,12 +292,11 @@ fn impossible_queues_are_refused() {
     }
 
     // Another kind, another type.
-    let Shared { invitation: lossy, .. } =
-        broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
+    let Shared { invitation: lossy, .. } = broadcast::lossy::<u64>(annulus::Settings::new(8)).unwrap();
     // (Nobody can write to it.)
     assert!(spsc::consumer::<u64>(&lossy).is_err());
     let Shared { handle: _producer, invitation: queue, .. } =
-        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
+        spsc::producer::<u64>(Settings::new(8), WhenGone::Close).unwrap();
     let error = spsc::consumer::<i64>(&queue).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Type { .. }), "{error}");
     let error = queue.accept::<u64>().map(drop).unwrap_err();
@@ -310,7 +309,7 @@ fn a_queue_has_a_name() {
     let path = std::env::temp_dir().join(format!("annulus-queues-{}", std::process::id()));
     let directory = annulus::shm::Directory::open(&path).unwrap();
     let Shared { handle: mut producer, invitation, .. } =
-        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
+        spsc::producer::<u64>(Settings::new(8), WhenGone::Close).unwrap();
     let name = invitation.publish(&directory, "orders").unwrap();
     let found = directory.find("orders").unwrap();
     let (mut consumer, _) = spsc::consumer::<u64>(&Invitation::find(&found).unwrap()).unwrap();
@@ -324,7 +323,7 @@ fn a_queue_has_a_name() {
 #[test]
 fn it_can_be_looked_at() {
     let Shared { handle: _producer, invitation, .. } =
-        spsc::producer::<[u64; 3]>(Builder::new(5), WhenGone::Close).unwrap();
+        spsc::producer::<[u64; 3]>(Settings::new(5), WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();

@@ -5,9 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::Settings;
 use annulus::shm::{AttachError, Invitation, PeerState, Shared};
 use annulus::shm::{WhenGone, spsc};
-use annulus::spsc::Builder;
 use annulus::{RecvError, RecvTimeoutError, TryRecvError, TrySendError};
 use rustix::process::Signal;
 
@@ -62,7 +62,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
         assert_eq!(peer.state(), PeerState::Dead);
         assert!(consumer.recv().unwrap_err().peer_died());
 
-        let builder = annulus::spsc::Builder::new(8);
+        let builder = annulus::Settings::new(8);
         let Shared { handle: mut producer, invitation, .. } =
             spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
         let (mut consumer, peer) = spsc::consumer::<Payload>(&invitation).unwrap();
@@ -114,7 +114,7 @@ fn a_producer_that_dies_inside_a_write() {
 /// was received, or with that one, if it was killed before it had said so.
 #[test]
 fn consumers_that_are_killed() {
-    let builder = Builder::new(16);
+    let builder = Settings::new(16);
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
         spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
     let sender = thread::spawn(move || {
@@ -179,7 +179,7 @@ pub(crate) fn what_was_said(mut socket: &UnixStream) -> Vec<u64> {
 fn a_consumer_that_is_killed() {
     for round in 0..rounds() {
         let Shared { handle: mut producer, peers: peer, invitation, .. } =
-            spsc::producer::<Payload>(Builder::new(4), WhenGone::Close).unwrap();
+            spsc::producer::<Payload>(Settings::new(4), WhenGone::Close).unwrap();
         let mut child = Child::new(["receive block:0,0", "receive pause-spin"][round as usize % 2]);
         invitation.send(&child.socket).unwrap();
         let mut socket = child.socket.try_clone().unwrap();
@@ -227,7 +227,7 @@ fn a_producer_that_is_stopped() {
 #[test]
 fn a_consumer_that_is_stopped() {
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
-        spsc::producer::<Payload>(Builder::new(4), WhenGone::Close).unwrap();
+        spsc::producer::<Payload>(Settings::new(4), WhenGone::Close).unwrap();
     let child = Child::new("receive block:100,10");
     invitation.send(&child.socket).unwrap();
     (&child.socket).read_exact(&mut [0]).unwrap();

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::bytes::{Builder, WriteError};
+use annulus::Settings;
+use annulus::queue::bytes::WriteError;
 use annulus::shm::bytes::{self, Consumer, Producer};
 use annulus::shm::{
     AttachError, Invitation, Peer, PeerState, ShareError, Shared, ShmKind, WhenGone, recv_fd, spsc,
@@ -21,7 +22,7 @@ use crate::process::{Child, moment, rounds};
 use crate::queue::processes::what_was_said;
 
 /// A queue, as two processes would have it, and its file.
-fn queue_of(builder: Builder) -> (Producer, Consumer, Peer, File) {
+fn queue_of(builder: Settings) -> (Producer, Consumer, Peer, File) {
     let Shared { handle: producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
@@ -38,7 +39,7 @@ pub(crate) fn record(number: u64, most: usize) -> Vec<u8> {
 
 #[test]
 fn its_numbers_are_words() {
-    let (mut producer, mut consumer, _peer, _file) = queue_of(Builder::new(64).named("log"));
+    let (mut producer, mut consumer, _peer, _file) = queue_of(Settings::new(64).name("log"));
     producer.write(&record(1, 9)).unwrap();
     let words = 1 + record(1, 9).len().div_ceil(8) as u64;
     let stats = consumer.stats();
@@ -69,9 +70,9 @@ proptest! {
             1 => any::<bool>().prop_map(Step::Close),
         ], 1..80),
     ) {
-        let builder = Builder::new(capacity).first(first);
-        let (mut producer, mut consumer, ..) = queue_of(builder);
-        let (mut writes, mut reads) = builder.build().unwrap();
+        let builder = Settings::new(capacity).first(first);
+        let (mut producer, mut consumer, ..) = queue_of(builder.clone());
+        let (mut writes, mut reads) = annulus::queue::bytes::with(builder).unwrap();
         prop_assert_eq!((producer.capacity(), consumer.capacity()), (capacity, capacity));
         prop_assert_eq!(producer.max_len(), writes.max_len());
         for (step, number) in steps.into_iter().zip(0..) {
@@ -115,7 +116,7 @@ proptest! {
         lengths in prop::collection::vec(prop_oneof![0..200u64, Just(u64::MAX), any::<u64>()], 1..4),
         at in 0..17u64,
     ) {
-        let (mut producer, mut consumer, _, file) = queue_of(Builder::new(120));
+        let (mut producer, mut consumer, _, file) = queue_of(Settings::new(120));
         for length in lengths {
             while producer.try_write(&[7; 24]).is_ok() {}
             file.write_all_at(&length.to_ne_bytes(), 512 + 8 * at).unwrap();
@@ -137,7 +138,7 @@ proptest! {
 /// What a length that can't be does: the queue is closed, and nothing behind it is read.
 #[test]
 fn a_length_that_can_not_be_closes_the_queue() {
-    let (mut producer, mut consumer, peer, file) = queue_of(Builder::new(120));
+    let (mut producer, mut consumer, peer, file) = queue_of(Settings::new(120));
     producer.write(b"one").unwrap();
     producer.write(b"two").unwrap();
     file.write_all_at(&1000_u64.to_ne_bytes(), 512).unwrap();
@@ -149,7 +150,7 @@ fn a_length_that_can_not_be_closes_the_queue() {
 /// Another mapping of the ring writes to a record beside its reader. A copy that was checked stays as it was.
 #[test]
 fn record_that_is_changed_while_it_is_read() {
-    let (mut producer, mut consumer, ..) = queue_of(Builder::new(1024));
+    let (mut producer, mut consumer, ..) = queue_of(Settings::new(1024));
     let text = "é".repeat(100);
     producer.write(text.as_bytes()).unwrap();
     // Behind it: its length, and 200 bytes.
@@ -216,7 +217,7 @@ pub(crate) fn number_of(record: &[u8]) -> u64 {
 #[test]
 fn consumers_that_are_killed() {
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
-        bytes::producer(Builder::new(512), WhenGone::Wait).unwrap();
+        bytes::producer(Settings::new(512), WhenGone::Wait).unwrap();
     let writer = thread::spawn(move || {
         let mut next = 0;
         while producer.write(&numbered(next)).is_ok() {
@@ -281,10 +282,10 @@ fn a_producer_that_is_stopped() {
 
 #[test]
 fn impossible_queues_are_refused() {
-    let error = bytes::producer(Builder::new(1), WhenGone::Close).map(drop).unwrap_err();
+    let error = bytes::producer(Settings::new(1), WhenGone::Close).map(drop).unwrap_err();
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
     let Shared { handle: _producer, invitation: records, .. } =
-        bytes::producer(Builder::new(64), WhenGone::Close).unwrap();
+        bytes::producer(Settings::new(64), WhenGone::Close).unwrap();
     let error = spsc::consumer::<u64>(&records).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Bytes, wanted: ShmKind::Spsc }), "{error}");
     let (here, there) = UnixStream::pair().unwrap();

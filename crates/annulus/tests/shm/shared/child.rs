@@ -1,6 +1,6 @@
 //! Another process: this program once more, which does what it is told, line by line, and answers each.
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{
     Directory, FindError, Fingerprint, Invitation, NameError, NamedRing, PeerState, Shared, ShmKind,
     WhenGone, broadcast, mp_broadcast, spsc,
@@ -187,14 +187,14 @@ fn this_process() {
             // Rings of both kinds of memory, and joins to them.
             "lossy" => {
                 let Shared { handle: mut publisher, invitation, .. } =
-                    broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+                    broadcast::lossy::<u64>(Settings::new(8)).unwrap();
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
                 publisher.publish(7);
                 rings.push((Some(publisher), None));
                 "published".to_string()
             }
             "mp_lossy" => {
-                let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+                let builder = mp_broadcast::Builder::new(Settings::new(8)).publishers(2);
                 let (mut publisher, name_given) = builder.publish_in::<u64>(&directory, name).unwrap();
                 published.extend(name_given.map(|guard| (name.to_string(), guard)));
                 publisher.publish(9);
@@ -203,7 +203,7 @@ fn this_process() {
             }
             "spsc" => {
                 let Shared { handle: mut producer, invitation, .. } =
-                    spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenGone::Close).unwrap();
+                    spsc::producer::<u64>(annulus::Settings::new(8), WhenGone::Close).unwrap();
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
                 producer.send(8).unwrap();
                 rings.push((None, Some(producer)));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{
     Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, Shared, WhenGone,
     broadcast, recv_fd, spsc,
@@ -320,7 +320,7 @@ impl Foreign {
 }
 
 fn queue() -> (spsc::Producer<u64>, Invitation) {
-    let builder = annulus::spsc::Builder::new(8);
+    let builder = annulus::Settings::new(8);
     let Shared { handle: producer, invitation, .. } = spsc::producer(builder, WhenGone::Wait).unwrap();
     (producer, invitation)
 }
@@ -354,7 +354,7 @@ fn process_is_asked_once_for_a_ring() {
 /// Verbs with an end of their own do not wait for the answer any longer, and go on with it the next time.
 #[test]
 fn subscriber_waits_for_an_answer_only_as_long_as_it_may() {
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     publisher.publish(7);
     let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
     let mut subscriber = NamedSubscriber::<u64>::new(directory, "a").unwrap().begin_with_oldest();

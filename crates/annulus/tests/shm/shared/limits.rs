@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Directory, FindError, Fingerprint, Invitation, Shared, broadcast};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -41,7 +41,7 @@ fn a_descriptor_too_many_is_an_error() {
     let before = getrlimit(Resource::Nofile);
     let attempt = |mode: u32| {
         let directory = Directory::with_mode(scratch.path(&format!("{mode:o}")), mode)?;
-        let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(4))?;
+        let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(4))?;
         let _name = invitation.publish(&directory, "a")?;
         Invitation::find(&directory.find("a")?)?.accept::<u64>()?;
         Ok::<(), FindError>(())

@@ -268,7 +268,7 @@ fn debug_output_names_each_type() {
 fn name_of_anothers_ring_leads_to_all_of_it() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
-    let builder = annulus::broadcast::Builder::new(2);
+    let builder = annulus::Settings::new(2);
     let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 1).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     assert_eq!(child.ask("again a"), "published");
@@ -289,7 +289,7 @@ fn a_process_whose_name_is_no_text_has_rings() {
     fs::write("/proc/self/comm", b"fourteen bytes\xc3\xa4").unwrap();
     assert!(fs::read_to_string("/proc/self/stat").is_err(), "its name is no text");
     let (_scratch, directory) = directory();
-    let builder = annulus::broadcast::Builder::new(4);
+    let builder = annulus::Settings::new(4);
     let Shared { handle: _publisher, invitation, .. } =
         annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
     let _published = invitation.publish(&directory, "a").unwrap();

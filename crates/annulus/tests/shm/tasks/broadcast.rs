@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Shared, broadcast};
 use annulus::{Notifier, Readiness, Worker, select};
 use futures_util::StreamExt;
@@ -139,7 +139,7 @@ fn wakes_a_notifier(role: &str) {
 #[test]
 fn room_wakes_a_publisher() {
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<u64>(Builder::new(2), 2).unwrap();
+        broadcast::lossless::<u64>(Settings::new(2), 2).unwrap();
     let mut subscriber = guest("await", &invitation);
     let task = Running::new(move || async move {
         for number in 0..4 {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Invitation, Shared, WhenGone, broadcast, mp_broadcast, mpsc, spsc};
 
 use crate::mp_broadcast::by_hand::{Hand, Step};
@@ -44,12 +44,12 @@ fn this_process() {
     match role.as_str() {
         "publish" => {
             let Shared { handle: mut publisher, invitation, .. } =
-                broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+                broadcast::lossy::<u64>(Settings::new(8)).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number));
         }
         "publish several" => {
-            let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+            let builder = mp_broadcast::Builder::new(Settings::new(8)).publishers(2);
             let builder = builder.when_no_publisher(WhenGone::Close);
             let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>().unwrap();
             invitation.send(socket).unwrap();
@@ -71,7 +71,7 @@ fn this_process() {
         }
         "publish one and close" => {
             let Shared { handle: mut publisher, invitation, .. } =
-                broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+                broadcast::lossy::<u64>(Settings::new(8)).unwrap();
             invitation.send(socket).unwrap();
             step(socket);
             publisher.publish(0);
@@ -80,7 +80,7 @@ fn this_process() {
         }
         "publish lossless" => {
             let Shared { handle: mut publisher, invitation, .. } =
-                broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+                broadcast::lossless::<u64>(Settings::new(8), 2).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number).unwrap());
         }
@@ -93,7 +93,7 @@ fn this_process() {
             }
         }
         "send" => {
-            let builder = annulus::spsc::Builder::new(8);
+            let builder = annulus::Settings::new(8);
             let Shared { handle: mut producer, invitation, .. } =
                 spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
             invitation.send(socket).unwrap();

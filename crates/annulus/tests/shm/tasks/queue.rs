@@ -1,7 +1,7 @@
 //! Queues whose other side is another process.
 
+use annulus::Settings;
 use annulus::shm::{Shared, WhenGone, mpsc, spsc};
-use annulus::spsc::Builder;
 use annulus::{RecvError, SendError};
 
 use crate::tasks::{Running, guest, maker};
@@ -25,7 +25,7 @@ fn a_message_wakes_a_task_and_so_does_death() {
 
 #[test]
 fn room_wakes_a_task_and_so_does_death() {
-    let builder = Builder::new(1);
+    let builder = Settings::new(1);
     let Shared { handle: mut producer, invitation, .. } =
         spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let mut consumer = guest("receive", &invitation);
@@ -44,7 +44,7 @@ fn room_wakes_a_task_and_so_does_death() {
 /// Of several producers, each wakes the task, and so does the death of the last one.
 #[test]
 fn each_producer_wakes_a_task_and_so_does_the_last_death() {
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(2);
+    let builder = mpsc::Builder::new(annulus::Settings::new(8)).producers(2);
     let builder = builder.when_no_producer(WhenGone::Close);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>().unwrap();
     let mut producers = [(); 2].map(|()| guest("join and send", &invitation));
@@ -69,7 +69,7 @@ fn each_producer_wakes_a_task_and_so_does_the_last_death() {
 /// Room wakes the task of the producer that waits for it, and so does a close by another one.
 #[test]
 fn room_wakes_the_task_of_one_producer() {
-    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(1)).producers(2);
+    let builder = mpsc::Builder::new(annulus::Settings::new(1)).producers(2);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>().unwrap();
     let (other, _) = mpsc::producer::<u64>(&invitation).unwrap();
     let (mut producer, _) = mpsc::producer::<u64>(&invitation).unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake};
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::shm::{Accepted, Invitation, Shared, broadcast};
 use annulus::{Notifier, Readiness, select};
 use futures_util::Stream;
@@ -60,7 +60,7 @@ pub(crate) fn cost_of_waiting(invitation: &Invitation) -> (u64, u64) {
 
 #[test]
 fn waiting_costs_next_to_nothing() {
-    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let child = Child::new("wait");
     invitation.send(&child.socket).unwrap();
     assert_eq!(child.said(), (0, 1));
@@ -109,7 +109,7 @@ pub(crate) fn threads_come_and_go(invitation: &Invitation) -> (u64, u64) {
 
 #[test]
 fn thread_exists_while_a_task_waits() {
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let child = Child::new("come and go");
     invitation.send(&child.socket).unwrap();
     let said = std::thread::spawn(move || child.said());
@@ -135,7 +135,7 @@ fn a_wake_may_drop_the_ring() {
     }
     for _ in 0..20 {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+            broadcast::lossy::<u64>(Settings::new(8)).unwrap();
         let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let mut messages: Messages = Box::pin(subscriber.into_stream());
         let all = Arc::new(DropsAll(Mutex::new(None)));

@@ -3,7 +3,7 @@
 #[cfg(feature = "std")]
 use std::time::Duration;
 
-use annulus::broadcast::Builder;
+use annulus::Settings;
 use annulus::bus::{Bus, Lossless, TypedBus};
 
 use crate::counting::{allocations, gives_back};
@@ -31,7 +31,7 @@ fn a_hit_allocates_nothing() {
 /// time. The first has its place in the ring.
 #[test]
 fn a_hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
-    let bus = Bus::<u64, Lossless>::with(Builder::new(8));
+    let bus = Bus::<u64, Lossless>::with(Settings::new(8));
     let others = || drop((bus.publisher("a"), bus.subscribable("a"), bus.contains("a")));
     others();
     assert_eq!(allocations(others), 0);
@@ -50,7 +50,7 @@ fn a_hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
 fn a_pattern_of_another_type_makes_no_subscriber() {
     // The list of rings that have a name is one for the process: other tests' topics make it grow here.
     alone!();
-    let bus = TypedBus::<Lossless>::with(Builder::new(8));
+    let bus = TypedBus::<Lossless>::with(Settings::new(8));
     let names: Vec<_> = (0..100).map(|number| number.to_string()).collect();
     let make_all = || names.iter().for_each(|name| drop(bus.subscribable::<u64>(name)));
     let remove_all = || names.iter().for_each(|name| bus.remove(name).unwrap());

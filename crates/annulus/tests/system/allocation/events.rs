@@ -57,7 +57,7 @@ fn frames_for_many_readers_allocate_nothing() {
     let empty = || (0_u64, vec![0_u8; BYTES].into_boxed_slice());
     let (mut camera, viewers) = annulus::event::channel(PLACES, empty);
     // A first sleep takes what it takes.
-    annulus::prepare();
+    annulus::wait::prepare_process();
     let watching = [(); 3].map(|()| {
         let mut viewer = viewers.subscribe();
         std::thread::spawn(move || {

@@ -10,7 +10,7 @@ fn a_ring_gives_its_memory_back() {
     });
     gives_back("many subscribers of a lossless ring", || {
         let (publisher, subscribable) =
-            annulus::broadcast::Builder::new(16).headroom(2).lossless::<u64>().unwrap();
+            annulus::broadcast::lossless_with::<u64>(annulus::Settings::new(16).headroom(2)).unwrap();
         let subscribers: Vec<_> = (0..20).map(|_| subscribable.subscribe()).collect();
         drop((publisher, subscribable, subscribers));
     });

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Builder, Joinable};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::Joinable;
 
 use crate::counting::{allocations, bytes, steady};
 
@@ -75,7 +77,7 @@ const COMERS: u64 = if cfg!(miri) {
 /// As much memory as the producers have that are there, whatever the consumer does.
 fn comers_leave_nothing<K: Joinable>() {
     for consumes in ["always", "asleep", "never", "gone"] {
-        let (first, mut consumer) = Builder::<K>::new(16).build::<u64>().unwrap();
+        let (first, mut consumer) = queue::with::<u64, K>(Settings::new(16)).unwrap();
         let consumer = (consumes != "gone").then(|| {
             thread::spawn(move || {
                 match consumes {

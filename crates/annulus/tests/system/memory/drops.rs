@@ -49,7 +49,7 @@ fn a_buffer_keeps_the_slabs_of_its_pool() {
     alone!();
     let memory = Memory::require().lock();
     let before = status("VmLck");
-    let pool = pool::Builder::new(4096, 16).memory(memory).build().unwrap();
+    let pool = pool::BufferPool::with_memory(4096, 16, memory).unwrap();
     let mut buffer = pool.alloc().unwrap();
     drop(pool);
     assert_eq!(status("VmLck"), before + 16 * 4096);

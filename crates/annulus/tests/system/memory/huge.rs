@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use annulus::Settings;
 use annulus::memory::{Grant, HugePages, Memory, MemoryOption, Placement, Reason};
 use annulus::{CapacityError, spsc};
 
@@ -14,7 +15,7 @@ const SLOTS: usize = 1 << 20;
 
 /// A ring of `SLOTS` words: what its handle says, and what the kernel says of the part that it is in.
 fn ring(memory: Memory) -> Result<(Placement, crate::memory::asks::Part), CapacityError> {
-    let (mut producer, mut consumer) = spsc::Builder::new(SLOTS).memory(memory).build::<u64>()?;
+    let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(SLOTS).memory(memory))?;
     for number in 0..100 {
         producer.send(number).unwrap();
     }
@@ -162,6 +163,6 @@ fn every_builder_has_them() {
 fn a_pool_says_which_option_it_lacks() {
     alone!();
     let memory = Memory::require().huge_pages(HugePages::Size(3));
-    let error = annulus::pool::Builder::new(1024, 4).memory(memory).build().unwrap_err();
+    let error = annulus::pool::BufferPool::with_memory(1024, 4, memory).unwrap_err();
     assert!(error.to_string().contains("there are no pages of 3 bytes"), "{error}");
 }

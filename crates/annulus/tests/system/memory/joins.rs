@@ -1,7 +1,9 @@
 //! Rings of producers that join while the queue runs.
 
+use annulus::Settings;
 use annulus::memory::{Grant, Memory};
-use annulus::queue::{Builder, Joinable};
+use annulus::queue;
+use annulus::queue::Joinable;
 use annulus::{mpmc, mpsc};
 
 use crate::memory::asks::status;
@@ -10,7 +12,7 @@ use crate::support::alone;
 fn each_ring_has_the_options<K: Joinable>() {
     let before = status("VmLck");
     let memory = Memory::require().lock();
-    let (first, consumer) = Builder::<K>::new(1000).memory(memory).build::<u64>().unwrap();
+    let (first, consumer) = queue::with::<u64, K>(Settings::new(1000).memory(memory)).unwrap();
     let each = first.placement().mapped_bytes();
     let mut all = vec![first];
     for count in 2..5 {

@@ -1,5 +1,6 @@
 //! Locked pages. (What a limit refuses: `tests/system/memory_limit.rs`.)
 
+use annulus::Settings;
 use annulus::memory::{Grant, Memory, Reason};
 use annulus::spsc;
 
@@ -29,7 +30,7 @@ fn every_page_is_locked_until_the_drop() {
 fn a_lock_that_was_undone_shows() {
     alone!();
     let memory = Memory::require().lock();
-    let (mut producer, mut consumer) = spsc::Builder::new(BYTES / 8).memory(memory).build::<u64>().unwrap();
+    let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(BYTES / 8).memory(memory)).unwrap();
     producer.send(7).unwrap();
     let part = part_of(address_of(&consumer.readable()[0])).unwrap();
     // The call itself: a sanitizer has a `munlock` of its own, which does nothing.

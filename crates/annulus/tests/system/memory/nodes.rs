@@ -1,7 +1,9 @@
 //! NUMA nodes. The node of a page, and the policy of its mapping, as the kernel says them.
 
+use annulus::Settings;
 use annulus::memory::{Grant, Memory, MemoryOption, Reason};
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::queue;
+use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
 use annulus::{CapacityError, RegisterError, mpmc, mpsc, spsc};
 
 use crate::memory::rings::{KINDS, address_of, same};
@@ -72,7 +74,7 @@ fn a_node_that_is_not_there() {
 
 fn goes_to_the_reader<K: InPlace + QueueKind>() {
     let memory = Memory::require().near_reader();
-    let (mut producer, mut consumer) = Builder::<K>::new(10_000).memory(memory).build::<u64>().unwrap();
+    let (mut producer, mut consumer) = queue::with::<u64, K>(Settings::new(10_000).memory(memory)).unwrap();
     producer.send_batch(&vec![7; 10_000]).unwrap();
     assert_eq!(consumer.placement().node().refusal().unwrap().reason(), Reason::NoReader);
     let addresses = |values: &[u64]| (address_of(&values[0]), address_of(&values[9_999]));
@@ -96,7 +98,7 @@ fn one_to_one() {
 
 fn rings_that_join_go_there<K: Joinable>() -> (Producer<u64, K>, Consumer<u64, K>) {
     let memory = Memory::require().near_reader();
-    let (first, consumer) = Builder::<K>::new(1000).memory(memory).build::<u64>().unwrap();
+    let (first, consumer) = queue::with::<u64, K>(Settings::new(1000).memory(memory)).unwrap();
     let second = first.register().unwrap();
     consumer.bring_memory_here().unwrap();
     let third = first.register().unwrap();
@@ -121,7 +123,7 @@ fn ring_without_the_option_says_not_requested() {
     let (_producer, consumer) = spsc::channel::<u64>(10);
     assert_eq!(consumer.bring_memory_here().unwrap_err().reason(), Reason::NotRequested);
     let memory = Memory::require().prefault();
-    let (_producer, consumer) = spsc::Builder::new(10).memory(memory).build::<u64>().unwrap();
+    let (_producer, consumer) = spsc::with::<u64>(Settings::new(10).memory(memory)).unwrap();
     assert_eq!(consumer.bring_memory_here().unwrap_err().reason(), Reason::NotRequested);
 }
 
@@ -129,33 +131,38 @@ fn ring_without_the_option_says_not_requested() {
 fn broadcast_and_the_others() {
     alone!();
     let memory = Memory::require().near_reader();
-    let (publisher, source) = annulus::broadcast::Builder::new(64).memory(memory).lossy::<u64>().unwrap();
+    let (publisher, source) =
+        annulus::broadcast::lossy_with::<u64>(annulus::Settings::new(64).memory(memory)).unwrap();
     source.subscribe().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted);
 
-    let (publisher, source) = annulus::broadcast::Builder::new(64).memory(memory).lossy::<u64>().unwrap();
+    let (publisher, source) =
+        annulus::broadcast::lossy_with::<u64>(annulus::Settings::new(64).memory(memory)).unwrap();
     source.subscribe_group::<2>().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted);
 
-    let (publisher, source) = annulus::broadcast::bytes::Builder::new(64).memory(memory).lossy().unwrap();
+    let (publisher, source) =
+        annulus::broadcast::bytes::lossy_with(annulus::Settings::new(64).memory(memory)).unwrap();
     assert_eq!(publisher.placement().node().refusal().unwrap().reason(), Reason::NoReader);
     source.subscribe().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted, "of records and places");
 
-    let (producer, consumer) = annulus::queue::bytes::Builder::new(64).memory(memory).build().unwrap();
+    let (producer, consumer) =
+        annulus::queue::bytes::with(annulus::Settings::new(64).memory(memory)).unwrap();
     consumer.bring_memory_here().unwrap();
     assert_eq!(producer.placement().node(), Grant::Granted);
 
-    let builder = annulus::broadcast::Builder::new(64).memory(memory);
-    let (publisher, source) = builder.events(String::new).unwrap();
+    let builder = annulus::Settings::new(64).memory(memory);
+    let (publisher, source) = annulus::event::with(builder, String::new).unwrap();
     source.subscribe().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted);
 
-    let (sender, receiver) = annulus::queue::ordered::Builder::new(64).memory(memory).build::<u64>().unwrap();
+    let (sender, receiver) =
+        annulus::queue::ordered::with::<u64>(annulus::Settings::new(64).memory(memory)).unwrap();
     receiver.bring_memory_here().unwrap();
     assert_eq!(sender.placement().node(), Grant::Granted);
 
-    let pool = annulus::pool::Builder::new(64, 64).memory(memory).build().unwrap();
+    let pool = annulus::pool::BufferPool::with_memory(64, 64, memory).unwrap();
     pool.bring_memory_here().unwrap();
     assert_eq!(pool.placement().node(), Grant::Granted);
 }
@@ -164,7 +171,7 @@ fn broadcast_and_the_others() {
 fn queue_and_broadcast_have_the_same_errors() {
     alone!();
     let memory = Memory::require().node(1023);
-    let error = mpsc::Builder::new(5).memory(memory).build::<u64>().unwrap_err();
+    let error = mpsc::with::<u64>(Settings::new(5).memory(memory)).unwrap_err();
     let CapacityError::Memory(of_memory) = error else { panic!("{error}") };
     assert_eq!(of_memory.option(), MemoryOption::Node);
     assert_eq!(error.to_string(), of_memory.to_string(), "it speaks for itself");

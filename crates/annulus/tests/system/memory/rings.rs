@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
+use annulus::Settings;
 use annulus::broadcast;
+use annulus::event;
 use annulus::memory::{Memory, MemoryError, Placement};
 use annulus::pool::{self, PoolError};
 use annulus::queue::{self, ordered};
@@ -37,10 +39,10 @@ pub(crate) const KINDS: [Make; 14] = [
     |memory| plain_queue::<mpmc::Mpmc>("mpmc", memory),
     shared_queue,
     queue_of_bytes,
-    |memory| copied("lossy", memory, broadcast::Builder::lossy::<u64>),
-    |memory| copied("lossless", memory, broadcast::Builder::lossless::<u64>),
-    |memory| copied("mp_lossy", memory, broadcast::Builder::mp_lossy::<u64>),
-    |memory| copied("mp_lossless", memory, broadcast::Builder::mp_lossless::<u64>),
+    |memory| copied("lossy", memory, broadcast::lossy_with::<u64>),
+    |memory| copied("lossless", memory, broadcast::lossless_with::<u64>),
+    |memory| copied("mp_lossy", memory, broadcast::mp_lossy_with::<u64>),
+    |memory| copied("mp_lossless", memory, broadcast::mp_lossless_with::<u64>),
     events,
     mp_events,
     records,
@@ -66,8 +68,8 @@ fn in_place<K: queue::InPlace + queue::QueueKind>(
     name: &'static str,
     memory: Memory,
 ) -> Result<Made, MemoryError> {
-    let builder = queue::Builder::<K>::new(SLOTS).memory(memory);
-    let (mut producer, mut consumer) = builder.build::<u64>().map_err(refused)?;
+    let builder = Settings::new(SLOTS).memory(memory);
+    let (mut producer, mut consumer) = queue::with::<u64, K>(builder).map_err(refused)?;
     producer.send(7).unwrap();
     let address = address_of(&consumer.readable()[0]);
     Ok(made(name, Some(address), move || {
@@ -85,8 +87,8 @@ fn mpsc(memory: Memory) -> Result<Made, MemoryError> {
 }
 
 fn plain_queue<K: queue::QueueKind>(name: &'static str, memory: Memory) -> Result<Made, MemoryError> {
-    let builder = queue::Builder::<K>::new(SLOTS).memory(memory);
-    let (producer, consumer) = builder.build::<u64>().map_err(refused)?;
+    let builder = Settings::new(SLOTS).memory(memory);
+    let (producer, consumer) = queue::with::<u64, K>(builder).map_err(refused)?;
     Ok(made(name, None, move || {
         assert_eq!(consumer.placement(), producer.placement());
         producer.placement()
@@ -94,7 +96,7 @@ fn plain_queue<K: queue::QueueKind>(name: &'static str, memory: Memory) -> Resul
 }
 
 fn shared_queue(memory: Memory) -> Result<Made, MemoryError> {
-    let (sender, receiver) = ordered::Builder::new(SLOTS).memory(memory).build::<u64>().map_err(refused)?;
+    let (sender, receiver) = ordered::with::<u64>(Settings::new(SLOTS).memory(memory)).map_err(refused)?;
     Ok(made("shared", None, move || {
         assert_eq!(receiver.placement(), sender.placement());
         sender.placement()
@@ -103,7 +105,7 @@ fn shared_queue(memory: Memory) -> Result<Made, MemoryError> {
 
 fn queue_of_bytes(memory: Memory) -> Result<Made, MemoryError> {
     let (mut producer, mut consumer) =
-        queue::bytes::Builder::new(BYTES).memory(memory).build().map_err(refused)?;
+        queue::bytes::with(Settings::new(BYTES).memory(memory)).map_err(refused)?;
     producer.write(b"seven").unwrap();
     let address = consumer.read().unwrap().as_ptr().addr();
     Ok(made("queue::bytes", Some(address), move || {
@@ -138,9 +140,9 @@ sides! {
 fn copied<S: Sides>(
     name: &'static str,
     memory: Memory,
-    make: fn(broadcast::Builder) -> Result<S, CapacityError>,
+    make: fn(Settings) -> Result<S, CapacityError>,
 ) -> Result<Made, MemoryError> {
-    let sides = make(broadcast::Builder::new(SLOTS).memory(memory)).map_err(refused)?;
+    let sides = make(Settings::new(SLOTS).memory(memory)).map_err(refused)?;
     Ok(made(name, None, move || {
         let [publisher, others @ ..] = sides.placements();
         assert_eq!(others, [publisher; 3]);
@@ -149,8 +151,8 @@ fn copied<S: Sides>(
 }
 
 fn events(memory: Memory) -> Result<Made, MemoryError> {
-    let builder = broadcast::Builder::new(SLOTS).memory(memory);
-    let (mut publisher, subscribable) = builder.events(|| 0_u64).map_err(refused)?;
+    let builder = Settings::new(SLOTS).memory(memory);
+    let (mut publisher, subscribable) = event::with(builder, || 0_u64).map_err(refused)?;
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|event| *event = 7).unwrap();
     let address = address_of(&*subscriber.peek().unwrap());
@@ -162,8 +164,8 @@ fn events(memory: Memory) -> Result<Made, MemoryError> {
 }
 
 fn mp_events(memory: Memory) -> Result<Made, MemoryError> {
-    let builder = broadcast::Builder::new(SLOTS).memory(memory);
-    let (publisher, subscribable) = builder.mp_events(|| 0_u64).map_err(refused)?;
+    let builder = Settings::new(SLOTS).memory(memory);
+    let (publisher, subscribable) = event::mp_with(builder, || 0_u64).map_err(refused)?;
     Ok(made("mp_events", None, move || {
         assert_eq!(publisher.placement(), subscribable.placement());
         publisher.placement()
@@ -172,7 +174,7 @@ fn mp_events(memory: Memory) -> Result<Made, MemoryError> {
 
 fn records(memory: Memory) -> Result<Made, MemoryError> {
     let (publisher, subscribable) =
-        broadcast::bytes::Builder::new(BYTES).memory(memory).lossy().map_err(refused)?;
+        broadcast::bytes::lossy_with(Settings::new(BYTES).memory(memory)).map_err(refused)?;
     let subscriber = subscribable.subscribe();
     Ok(made("broadcast::bytes", None, move || {
         let placement = publisher.placement();
@@ -186,11 +188,10 @@ fn records(memory: Memory) -> Result<Made, MemoryError> {
 }
 
 fn pool(memory: Memory) -> Result<Made, MemoryError> {
-    let pool =
-        pool::Builder::new(1024, BYTES / 1024).memory(memory).build().map_err(|error| match error {
-            PoolError::Memory(error) => error,
-            other => panic!("{other}"),
-        })?;
+    let pool = pool::BufferPool::with_memory(1024, BYTES / 1024, memory).map_err(|error| match error {
+        PoolError::Memory(error) => error,
+        other => panic!("{other}"),
+    })?;
     let address = pool.alloc().unwrap().as_ptr().addr();
     Ok(made("pool", Some(address), move || pool.placement()))
 }

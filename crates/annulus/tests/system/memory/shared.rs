@@ -53,7 +53,7 @@ type Make = fn(Memory) -> Result<Made, ShareError>;
 const KINDS: [Make; 5] = [lossy, lossless, one_producer, producers, records];
 
 fn lossy(memory: Memory) -> Result<Made, ShareError> {
-    let builder = annulus::broadcast::Builder::new(SLOTS).memory(memory);
+    let builder = annulus::Settings::new(SLOTS).memory(memory);
     let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(builder)?;
     Ok(made(
         "lossy",
@@ -68,7 +68,7 @@ fn lossy(memory: Memory) -> Result<Made, ShareError> {
 }
 
 fn lossless(memory: Memory) -> Result<Made, ShareError> {
-    let builder = annulus::broadcast::Builder::new(SLOTS).memory(memory);
+    let builder = annulus::Settings::new(SLOTS).memory(memory);
     let Shared { handle: publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 2)?;
     Ok(made(
         "lossless",
@@ -83,7 +83,7 @@ fn lossless(memory: Memory) -> Result<Made, ShareError> {
 }
 
 fn one_producer(memory: Memory) -> Result<Made, ShareError> {
-    let builder = annulus::spsc::Builder::new(SLOTS).memory(memory);
+    let builder = annulus::Settings::new(SLOTS).memory(memory);
     let Shared { handle: producer, invitation, .. } = spsc::producer::<u64>(builder, CLOSE)?;
     Ok(made(
         "spsc",
@@ -98,7 +98,7 @@ fn one_producer(memory: Memory) -> Result<Made, ShareError> {
 }
 
 fn producers(memory: Memory) -> Result<Made, ShareError> {
-    let builder = annulus::mpsc::Builder::new(SLOTS / 2).memory(memory);
+    let builder = annulus::Settings::new(SLOTS / 2).memory(memory);
     let Shared { handle: consumer, invitation, .. } =
         mpsc::Builder::new(builder).producers(2).build::<u64>()?;
     Ok(made(
@@ -116,7 +116,7 @@ fn producers(memory: Memory) -> Result<Made, ShareError> {
 }
 
 fn records(memory: Memory) -> Result<Made, ShareError> {
-    let builder = annulus::queue::bytes::Builder::new(BYTES).memory(memory);
+    let builder = annulus::Settings::new(BYTES).memory(memory);
     let Shared { handle: producer, invitation, .. } = bytes::producer(builder, CLOSE)?;
     Ok(made(
         "bytes",
@@ -351,7 +351,7 @@ fn shared_slots_do_not_move_to_a_reader() {
         let made = make(Memory::prefer().near_reader()).unwrap();
         assert_eq!((made.placement)().node(), Grant::Refused(error), "{}", made.name);
     }
-    let builder = annulus::spsc::Builder::new(SLOTS).memory(Memory::prefer().near_reader());
+    let builder = annulus::Settings::new(SLOTS).memory(Memory::prefer().near_reader());
     let Shared { handle: _producer, invitation, .. } = spsc::producer::<u64>(builder, CLOSE).unwrap();
     let (consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let error = consumer.bring_memory_here().unwrap_err();

@@ -1,5 +1,6 @@
 //! Pages that are there from the start, and rings without options.
 
+use annulus::Settings;
 use annulus::bus::Bus;
 use annulus::memory::{Grant, Memory, MemoryOption, Placement, Reason};
 use annulus::spsc;
@@ -38,7 +39,7 @@ fn every_page_is_there() {
 fn a_page_that_went_away_shows() {
     alone!();
     let memory = Memory::require().prefault();
-    let (mut producer, mut consumer) = spsc::Builder::new(BYTES / 8).memory(memory).build::<u64>().unwrap();
+    let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(BYTES / 8).memory(memory)).unwrap();
     producer.send(7).unwrap();
     let part = part_of(address_of(&consumer.readable()[0])).unwrap();
     // SAFETY: the pages of the ring, of which the numbers in it become 0.
@@ -55,7 +56,7 @@ fn a_page_that_went_away_shows() {
 fn slots_without_a_size_need_no_page() {
     alone!();
     let memory = Memory::require().prefault().lock();
-    let (mut producer, mut consumer) = spsc::Builder::new(5).memory(memory).build::<()>().unwrap();
+    let (mut producer, mut consumer) = spsc::with::<()>(Settings::new(5).memory(memory)).unwrap();
     producer.send(()).unwrap();
     assert_eq!(consumer.recv(), Ok(()));
     assert_eq!((producer.placement().mapped_bytes(), producer.placement().refusals().count()), (0, 0));
@@ -89,7 +90,7 @@ struct Wide(u8);
 fn a_slot_may_have_a_large_alignment() {
     alone!();
     let memory = Memory::require().prefault();
-    let (mut producer, mut consumer) = spsc::Builder::new(3).memory(memory).build::<Wide>().unwrap();
+    let (mut producer, mut consumer) = spsc::with::<Wide>(Settings::new(3).memory(memory)).unwrap();
     for round in 0..7 {
         producer.send(Wide(round)).unwrap();
         assert_eq!(address_of(&consumer.readable()[0]) % 16384, 0);
@@ -101,6 +102,6 @@ fn a_slot_may_have_a_large_alignment() {
 fn capacity_beyond_memory_is_too_large() {
     alone!();
     let memory = Memory::prefer().prefault().lock();
-    let error = spsc::Builder::new(usize::MAX / 16).memory(memory).build::<u64>().unwrap_err();
+    let error = spsc::with::<u64>(Settings::new(usize::MAX / 16).memory(memory)).unwrap_err();
     assert!(matches!(error, annulus::CapacityError::TooLarge { slot_bytes: 8, .. }), "{error}");
 }

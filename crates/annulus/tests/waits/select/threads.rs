@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use annulus::Settings;
 use annulus::queue::ordered;
 use annulus::{Select, WaitStrategy, broadcast, event, mpmc, mpsc, select, select_biased, spsc};
 
@@ -13,7 +14,7 @@ use crate::support::sleeping;
 fn nothing_is_lost_or_doubled() {
     for strategy in [WaitStrategy::default(), WaitStrategy::block_after(0, 0)] {
         let (mut publisher, subscribable) =
-            broadcast::Builder::new(64).wait_strategy(strategy).lossless().unwrap();
+            broadcast::lossless_with(Settings::new(64).wait_strategy(strategy)).unwrap();
         let mut subscriber = subscribable.subscribe();
         let (mut one, mut from_one) = spsc::channel(64);
         let (mut many, mut from_many) = mpsc::channel(64);

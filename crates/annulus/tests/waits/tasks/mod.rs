@@ -45,7 +45,7 @@ fn futures_of_one_handle_are_send_and_unpin() {
     both(subscriber.recv_async());
     both(subscriber.recv_batch_async(&mut []));
     both(subscriber.wait_async());
-    both(subscriber.process_async(|text| text.len()));
+    both(subscriber.process_async(String::len));
     both(subscriber.process_batch_async(2, |_, _| ()));
     both(subscriber.stream());
     both(subscriber.into_stream());
@@ -85,7 +85,9 @@ fn batch_of_events_waits_for_the_first() {
     let mut context = Context::from_waker(&waker);
     let mut batch = subscriber.recv_batch_async(&mut buffer);
     assert!(pin!(&mut batch).poll(&mut context).is_pending());
-    ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    for text in ["a", "b"] {
+        publisher.send(text.to_owned()).unwrap();
+    }
     assert_eq!(woken.wakes(), 1);
     assert_eq!(pin!(&mut batch).poll(&mut context), Poll::Ready(Ok(2)));
     drop(batch);

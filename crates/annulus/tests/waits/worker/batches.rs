@@ -4,6 +4,7 @@ use std::sync::mpsc as std_mpsc;
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::worker::Delivery;
 use annulus::{Numbered, Receive, Worker, broadcast, event, spsc};
 
@@ -201,7 +202,7 @@ fn a_handler_gets_the_number_of_its_message() {
         check(builder.spawn_ref_numbered(handler).unwrap(), 1, 7);
 
         // Of records, which are numbered although they have any length.
-        let (mut publisher, subscribable) = broadcast::bytes::Builder::new(64).lossy().unwrap();
+        let (mut publisher, subscribable) = broadcast::bytes::lossy_with(Settings::new(64)).unwrap();
         let subscriber = subscribable.subscribe();
         (0..100_u8).for_each(|number| publisher.publish(&[number; 5]).unwrap());
         drop(publisher);

@@ -186,8 +186,8 @@ pub(crate) fn numbers(finished: &Finished<Seen>) -> Vec<u64> {
     finished.context.iter().map(|&(number, _)| number).collect()
 }
 
-/// The last message of each batch. None is longer than `most`. If nobody broke the worker off, the last one has
-/// come to its end.
+/// The last message of each batch. None is longer than `most`. If nobody broke the worker off, the last one
+/// has come to its end.
 pub(crate) fn ends(seen: &Seen, most: usize, is_whole: bool) -> Vec<u64> {
     let batches = seen.split_inclusive(|&(_, end_of_batch)| end_of_batch);
     assert!(batches.clone().all(|batch| batch.len() <= most), "more than {most} in {seen:?}");

@@ -6,6 +6,7 @@ use std::sync::mpsc as std_mpsc;
 use std::thread;
 use std::time::Duration;
 
+use annulus::Settings;
 use annulus::affinity::PinError;
 use annulus::{WaitStrategy, Worker, mpsc, spsc};
 
@@ -66,8 +67,8 @@ fn idle_workers_use_no_cpu() {
 /// If the ring spins, and the worker shall not, it doesn't.
 #[test]
 fn an_idle_worker_waits_by_its_own_strategy() {
-    let builder = mpsc::Builder::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
-    let (mut producer, consumer) = builder.build().unwrap();
+    let builder = Settings::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
+    let (mut producer, consumer) = mpsc::with(builder).unwrap();
     let (says, said) = std_mpsc::channel();
     let builder = Worker::builder(consumer, ()).wait_strategy(WaitStrategy::default());
     let worker = builder.spawn(move |(), (), _| says.send(Sleeper::this()).unwrap()).unwrap();

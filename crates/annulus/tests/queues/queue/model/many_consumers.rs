@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, ManyConsumers, Producer};
+use annulus::Settings;
+use annulus::queue;
+use annulus::queue::{Consumer, ManyConsumers, Producer};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::super::counted::{Counted, panics};
@@ -23,7 +25,7 @@ pub(crate) fn run<K: ManyConsumers + 'static>(
     turns: impl IntoIterator<Item = Turn>,
 ) {
     let alive = Arc::<AtomicUsize>::default();
-    let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+    let (producer, consumer) = queue::with::<_, K>(Settings::new(capacity).first(first)).unwrap();
     let mut producers = vec![Some(producer)];
     let mut consumers = vec![consumer];
     // A producer that joins goes on in the ring of one that left: so the order is the order of each producer.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-#[cfg(feature = "async")]
 use annulus::SendError;
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::Settings;
+#[cfg(feature = "async")]
+use annulus::queue;
+use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::super::counted::{Counted, panics};
@@ -51,8 +53,8 @@ impl<K: Joinable> Joining<K> {
 }
 
 impl<K: InPlace + QueueKind> Model<K> {
-    fn new(builder: Builder<K>, joining: Option<Joining<K>>) -> Self {
-        let (producer, consumer) = builder.build().unwrap();
+    fn new(builder: Settings, joining: Option<Joining<K>>) -> Self {
+        let (producer, consumer) = queue::with(builder).unwrap();
         Self {
             capacity: producer.capacity(),
             producers: vec![Some(producer)],
@@ -405,7 +407,7 @@ impl<K: InPlace + QueueKind> Model<K> {
 
 /// Takes `turns` with a new queue; where several may send, `joining` is how they join.
 pub(crate) fn run<K: InPlace + QueueKind>(
-    builder: Builder<K>,
+    builder: Settings,
     joining: Option<Joining<K>>,
     turns: impl IntoIterator<Item = Turn>,
 ) {

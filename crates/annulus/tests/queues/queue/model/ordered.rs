@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-#[cfg(feature = "async")]
 use annulus::SendError;
-use annulus::queue::ordered::Builder;
+use annulus::Settings;
+#[cfg(feature = "async")]
+use annulus::queue::ordered;
 use annulus::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 
 use super::super::counted::{Counted, panics};
@@ -20,7 +21,7 @@ use super::tasks::Tasks;
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = Turn>) {
     let alive = Arc::<AtomicUsize>::default();
-    let (sender, receiver) = Builder::new(capacity).first(first).build().unwrap();
+    let (sender, receiver) = ordered::with(Settings::new(capacity).first(first)).unwrap();
     assert_eq!((sender.capacity(), receiver.capacity()), (capacity, capacity));
     let mut senders = vec![Some(sender)];
     let mut receivers = vec![receiver];

@@ -195,7 +195,7 @@ impl Pipeline {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// let (output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
+    /// let (output, pipeline) = stages.then(|x| 10 / x).name("divide").build();
     /// input.send(0).unwrap();
     /// let error = pipeline.join().unwrap_err();
     /// assert_eq!(error.panics()[0].stage, "divide");
@@ -253,7 +253,7 @@ impl Pipeline {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) =
-    ///     stages.then(|x| x).named("same").then(|x| 10 / x).named("same").build();
+    ///     stages.then(|x| x).name("same").then(|x| 10 / x).name("same").build();
     /// input.send(0).unwrap();
     /// assert!(output.recv().is_err());
     /// let indices: Vec<usize> = pipeline.panicked_stages().iter().map(|panic| panic.index).collect();
@@ -296,7 +296,7 @@ impl Pipeline {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// let (mut output, pipeline) = stages.filter_map(|x| (x > 1).then_some(x)).named("large").build();
+    /// let (mut output, pipeline) = stages.filter_map(|x| (x > 1).then_some(x)).name("large").build();
     /// (0..4).for_each(|n| input.send(n).unwrap());
     /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
     /// // It has ended, so the numbers are exact.
