@@ -41,6 +41,9 @@ pub(crate) struct Polled<F> {
 #[cfg(feature = "async")]
 impl<F: Future + Unpin> Polled<F> {
     pub(crate) fn new(future: F) -> Self {
+        // From here on no thread of the library keeps a waker for a moment, to wake it later.
+        #[cfg(feature = "std")]
+        annulus::wait::prepare_process();
         Self { count: Counting::new(), future, before: 0 }
     }
 
