@@ -129,9 +129,9 @@ fn write(file: &File, change: &[u8; 10], words: u64) {
 }
 
 fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::Settings::new(6);
+    let settings = annulus::Settings::new(6);
     let Shared { handle: mut producer, invitation, .. } =
-        spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<u64>(settings, WhenGone::Close).unwrap();
     let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let [file, _] = files(&invitation);
     for change in changes {
@@ -153,8 +153,8 @@ fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 }
 
 fn records<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::Settings::new(64);
-    let Shared { handle: mut producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
+    let settings = annulus::Settings::new(64);
+    let Shared { handle: mut producer, invitation, .. } = bytes::producer(settings, WhenGone::Close).unwrap();
     let (mut consumer, _) = bytes::consumer(&invitation).unwrap();
     let [file, _] = files(&invitation);
     for change in changes {
@@ -230,8 +230,8 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 /// ring's own memory is the publisher's alone, so whatever is received is what was published, whole and in
 /// order.
 fn seats<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
-    let builder = annulus::Settings::new(8).headroom(2).statistics(true);
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 2).unwrap();
+    let settings = annulus::Settings::new(8).headroom(2).statistics(true);
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(settings, 2).unwrap();
     let [_, page] = files(&invitation);
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let mut subscriber = ring.subscribe().ok();
@@ -239,14 +239,14 @@ fn seats<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
         // What the page begins with, where sleepers are counted, what the publisher says, and the seats.
         let at = [0, 128, 192, 256, 384, 512, 520, 632][usize::from(change[1] % 8)];
         page.write_all_at(&number(change), at).unwrap();
-        let next = publisher.sequence();
+        let next = publisher.published();
         match change[0] % 8 {
             0 => drop(publisher.try_publish(next)),
             1 => drop(publisher.publish_timeout(next, Duration::ZERO)),
             2 => {
                 let batch: Vec<_> = (next..next + 20).collect();
                 _ = publisher.publish_batch_timeout(&batch, Duration::ZERO).is_ok();
-                assert!(publisher.sequence() <= next + 20);
+                assert!(publisher.published() <= next + 20);
             }
             3 => subscriber = None,
             4 => subscriber = ring.subscribe_from_oldest().ok(),
@@ -257,7 +257,7 @@ fn seats<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
                 let mut expected = None;
                 for number in subscriber.try_iter() {
                     assert!(number >= begun && expected.is_none_or(|expected| number >= expected));
-                    assert!(number < publisher.sequence(), "{number} was not published");
+                    assert!(number < publisher.published(), "{number} was not published");
                     expected = Some(number + 1);
                 }
             }

@@ -13,7 +13,8 @@ use annulus::Message;
 use annulus::Settings;
 use annulus::broadcast::{Foreign, Mode, Subscriber};
 use annulus::shm::{
-    AttachError, Invitation, Shared, WhenGone, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
+    AttachError, Invitation, PeerState, Shared, WhenGone, broadcast, bytes, mp_broadcast, mpsc, recv_fd,
+    send_fd, spsc,
 };
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 
@@ -48,24 +49,23 @@ type Verbs = Box<dyn FnMut(u8)>;
 
 /// As good rings have them, and who attaches to such a ring.
 static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
-    let builder = Settings::new(SLOTS);
+    let settings = Settings::new(SLOTS);
     let queue = {
-        let builder = annulus::Settings::new(SLOTS);
         let Shared { handle: mut producer, invitation, .. } =
-            spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
+            spsc::producer::<u64>(settings.clone(), WhenGone::Close).unwrap();
         producer.try_send_batch(&[1, 2, 3]).unwrap();
         read(&invitation)
     };
     let records = {
-        let builder = annulus::Settings::new(RECORD_BYTES);
         let Shared { handle: mut producer, invitation, .. } =
-            bytes::producer(builder, WhenGone::Close).unwrap();
+            bytes::producer(Settings::new(RECORD_BYTES), WhenGone::Close).unwrap();
         producer.try_write(b"a").unwrap();
         producer.try_write(b"nine bytes").unwrap();
         read(&invitation)
     };
     let lossy = {
-        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossy::<u64>(settings.clone()).unwrap();
         (0..9).for_each(|number| publisher.publish(number));
         read(&invitation)
     };
@@ -77,7 +77,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     };
     let lossless = {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<u64>(builder.headroom(1), SEATS).unwrap();
+            broadcast::lossless::<u64>(settings.headroom(1), SEATS).unwrap();
         (0..9).for_each(|number| publisher.publish(number).unwrap());
         let ring = invitation.accept_lossless::<u64>().unwrap();
         // Whoever has it is dead where this is found.
@@ -93,7 +93,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     let several = {
         let Shared { handle: _consumer, invitation, .. } = several().build::<u64>().unwrap();
         let mut producers = [(); 2].map(|()| mpsc::producer::<u64>(&invitation).unwrap().0);
-        producers.each_mut().map(|producer| producer.try_send_batch(&[1, 2, 3]).unwrap());
+        producers.iter_mut().for_each(|producer| producer.try_send_batch(&[1, 2, 3]).unwrap());
         // Whoever has the places, and the consumer, are dead where this is found.
         read(&invitation)
     };
@@ -223,7 +223,7 @@ fn queue_verbs(invitation: &Invitation) -> Option<Verbs> {
             _ if verb == 127 => consumer.close(),
             _ => {}
         }
-        assert!(consumer.len() <= SLOTS && peer.state().is_some());
+        assert!(consumer.len() <= SLOTS && peer.state() != PeerState::NotYet);
     }))
 }
 

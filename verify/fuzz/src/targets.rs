@@ -36,12 +36,12 @@ macro_rules! lossless {
 
 /// Lossless rings whose messages are copied: joining, cloning, leaving, and who waits for whom.
 pub fn lossless(bytes: &[u8]) {
-    lossless!(bytes, 0: Lossless, 1: MpmcLossless, 2: GroupedLossless, 3: GroupedMpmcLossless,);
+    lossless!(bytes, 0: Lossless, 1: MpLossless, 2: GroupedLossless, 3: GroupedMpLossless,);
 }
 
 /// Owned events; also where a stage follows another one.
 pub fn events(bytes: &[u8]) {
-    lossless!(bytes, 0: Events, 1: MpmcEvents, 2: BehindEvents, 3: BehindMpmcEvents,);
+    lossless!(bytes, 0: Events, 1: MpEvents, 2: BehindEvents, 3: BehindMpEvents,);
 }
 
 /// Graphs of stages.
@@ -50,9 +50,9 @@ pub fn stages(bytes: &[u8]) {
     let capacity = case.capacity(2);
     match case.kind(4) {
         0 => stages::run::<rings::Lossless>(capacity, case.headroom(capacity), &case.steps),
-        1 => stages::run::<rings::MpmcLossless>(capacity, case.headroom(capacity), &case.steps),
+        1 => stages::run::<rings::MpLossless>(capacity, case.headroom(capacity), &case.steps),
         2 => lossy_stages::run::<rings::Lossy>(capacity, &case.steps),
-        _ => lossy_stages::run::<rings::Mpmc>(capacity, &case.steps),
+        _ => lossy_stages::run::<rings::MpLossy>(capacity, &case.steps),
     }
 }
 
@@ -72,12 +72,12 @@ pub fn queues(bytes: &[u8]) {
     let (capacity, first) = (case.capacity(1), case.first());
     match case.kind(4) {
         0 | 2 => {
-            let builder = Settings::new(capacity).first(first);
-            one_consumer::run(builder, None, case.steps);
+            let settings = Settings::new(capacity).first(first);
+            one_consumer::run::<spsc::Spsc>(settings, None, case.steps);
         }
         _ => {
-            let builder = Settings::new(capacity).first(first);
-            one_consumer::run(builder, Some(one_consumer::Joining::new()), case.steps);
+            let settings = Settings::new(capacity).first(first);
+            one_consumer::run::<mpsc::Mpsc>(settings, Some(one_consumer::Joining::new()), case.steps);
         }
     }
 }
