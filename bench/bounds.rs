@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::Joinable;
+use annulus::queue::kind::Joinable;
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, spsc};
 
 const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);

@@ -141,13 +141,13 @@ fn publish(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = full_ring, config = at_most(24_100))]
+#[library_benchmark(setup = full_ring, config = at_most(25_100))]
 fn try_recv(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_ok()));
     ring
 }
 
-#[library_benchmark(setup = ring, config = at_most(25_100))]
+#[library_benchmark(setup = ring, config = at_most(27_200))]
 fn try_recv_empty(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring
@@ -156,13 +156,13 @@ fn try_recv_empty(mut ring: Ring) -> Ring {
 // An empty poll, where the next message is that of the first slot, as in a ring that nobody has used yet.
 // (Whether a slot is the first one is a question of its own, which the others never ask.)
 
-#[library_benchmark(setup = unused_ring, config = at_most(29_300))]
+#[library_benchmark(setup = unused_ring, config = at_most(31_400))]
 fn try_recv_unused(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring
 }
 
-#[library_benchmark(setup = unused_odd_ring, config = at_most(39_600))]
+#[library_benchmark(setup = unused_odd_ring, config = at_most(41_800))]
 fn try_recv_unused_odd(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring
@@ -186,7 +186,7 @@ fn try_recv_empty_of_many(mut queue: ManyQueue) -> ManyQueue {
     queue
 }
 
-#[library_benchmark(setup = full_stage, config = at_most(37_400))]
+#[library_benchmark(setup = full_stage, config = at_most(38_700))]
 fn try_process(mut ring: Stage) -> Stage {
     (0..MESSAGES).for_each(|_| assert!(ring.1.try_process(|&message| _ = take(message)).is_ok()));
     ring
@@ -257,7 +257,7 @@ fn write_in_place(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(5_800))]
+#[library_benchmark(setup = full_queue, config = at_most(6_100))]
 fn read_in_place(mut queue: Queue) -> Queue {
     for _ in (0..MESSAGES).step_by(BATCH) {
         let there = &queue.1.readable()[..BATCH];

@@ -24,12 +24,12 @@ fn with_subscriber(slots: usize) -> (broadcast::Publisher<u64>, broadcast::Subsc
     (publisher, subscriber)
 }
 
-#[library_benchmark(config = at_most(52_000))]
+#[library_benchmark(config = at_most(53_200))]
 fn spsc_queue() {
     made(spsc::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(51_000))]
+#[library_benchmark(config = at_most(52_000))]
 fn mpsc_queue() {
     made(mpsc::channel::<u64>);
 }

@@ -6,7 +6,7 @@ mod common;
 
 use annulus::Settings;
 use annulus::broadcast::{Lossless, Lossy, Publisher};
-use annulus::shm::{Directory, Invitation, PublishedName, RingObserver, Shared, broadcast};
+use annulus::shm::{Directory, PublishedName, RingObserver, Shared, broadcast};
 use common::{CAPACITY, MESSAGES, at_most, message};
 use gungraun::prelude::*;
 
@@ -27,8 +27,8 @@ impl Drop for Folder {
 }
 
 /// As it is one lap later than at first, and was looked at meanwhile if somebody looks.
-fn looked<M: annulus::broadcast::Mode>(
-    (mut publisher, invitation): (Publisher<u64, M>, Invitation),
+fn looked<M: annulus::broadcast::Mode, P>(
+    Shared { handle: mut publisher, invitation, .. }: Shared<Publisher<u64, M>, P>,
     mut publish: impl FnMut(&mut Publisher<u64, M>, u64),
     is_observed: bool,
 ) -> Looked<M> {
@@ -46,9 +46,8 @@ fn looked<M: annulus::broadcast::Mode>(
 }
 
 fn lossy(is_observed: bool) -> Looked<Lossy> {
-    let Shared { handle: publisher, invitation, .. } =
-        broadcast::lossy(Settings::new(CAPACITY)).expect("there is memory");
-    looked((publisher, invitation), |publisher, number| publisher.publish(number), is_observed)
+    let ring = broadcast::lossy(Settings::new(CAPACITY)).expect("there is memory");
+    looked(ring, |publisher, number| publisher.publish(number), is_observed)
 }
 
 fn lossless(is_observed: bool) -> Looked<Lossless> {

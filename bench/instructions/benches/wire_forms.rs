@@ -95,7 +95,7 @@ fn there_and_back<T: Message>(
     ring
 }
 
-#[library_benchmark(setup = ring_of::<Plain>, config = at_most(58_900))]
+#[library_benchmark(setup = ring_of::<Plain>, config = at_most(65_400))]
 fn plain(ring: (Publisher<Plain>, Subscriber<Plain>)) -> (Publisher<Plain>, Subscriber<Plain>) {
     there_and_back(ring, |number| Plain { price: 1.5, number, side: number as u8, _padding: [0; 7] })
 }
@@ -105,7 +105,7 @@ fn packed(ring: (Publisher<Packed>, Subscriber<Packed>)) -> (Publisher<Packed>, 
     there_and_back(ring, |number| Packed { price: 1.5, number, side: number as u8 })
 }
 
-#[library_benchmark(setup = ring_of::<WithOption>, config = at_most(80_500))]
+#[library_benchmark(setup = ring_of::<WithOption>, config = at_most(84_200))]
 fn with_option(
     ring: (Publisher<WithOption>, Subscriber<WithOption>),
 ) -> (Publisher<WithOption>, Subscriber<WithOption>) {
@@ -123,7 +123,7 @@ fn with_tuple(
     there_and_back(ring, |number| WithTuple { price: 1.5, place: (number, number as u8) })
 }
 
-#[library_benchmark(setup = ring_of::<WithData>, config = at_most(102_800))]
+#[library_benchmark(setup = ring_of::<WithData>, config = at_most(107_900))]
 fn with_data(
     ring: (Publisher<WithData>, Subscriber<WithData>),
 ) -> (Publisher<WithData>, Subscriber<WithData>) {
@@ -156,7 +156,7 @@ fn fieldless_byte(
     })
 }
 
-#[library_benchmark(setup = ring_of::<WithText>, config = at_most(53_800))]
+#[library_benchmark(setup = ring_of::<WithText>, config = at_most(60_200))]
 fn with_text(
     ring: (Publisher<WithText>, Subscriber<WithText>),
 ) -> (Publisher<WithText>, Subscriber<WithText>) {

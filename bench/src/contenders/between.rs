@@ -94,8 +94,8 @@ impl<const WORDS: usize> Between for Queue<WORDS> {
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
-        let builder = Settings::new(capacity);
-        let made = shm::spsc::producer(builder, WhenGone::Close);
+        let settings = Settings::new(capacity);
+        let made = shm::spsc::producer(settings, WhenGone::Close);
         let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (producer, invitation)
     }

@@ -27,8 +27,8 @@ impl<const WORDS: usize> Between for Records<WORDS> {
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         // With what tells its length.
-        let builder = Settings::new(capacity * 8 * (WORDS + 1));
-        let made = bytes::producer(builder, WhenGone::Close);
+        let settings = Settings::new(capacity * 8 * (WORDS + 1));
+        let made = bytes::producer(settings, WhenGone::Close);
         let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (RecordsOut(producer, PhantomData), invitation)
     }

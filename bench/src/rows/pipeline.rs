@@ -222,8 +222,8 @@ mod diamond {
     pub fn annulus_on_one_ring(plan: &Plan) -> Sample {
         let sum = Arc::new(AtomicU64::new(0));
         let total = Arc::clone(&sum);
-        let builder = Settings::new(plan.capacity).wait_strategy(WaitStrategy::BackoffSpin);
-        let (mut publisher, source) = event::with(builder, Event::default).unwrap();
+        let settings = Settings::new(plan.capacity).wait_strategy(WaitStrategy::BackoffSpin);
+        let (mut publisher, source) = event::with(settings, Event::default).unwrap();
         let a = source.subscribe_tracked();
         let b = source.subscribe().after(&[&a]);
         let c = source.subscribe().after(&[&a]);

@@ -124,17 +124,17 @@ where
 /// Our queue of a kind, its consumer spinning, with a pause between its looks or without.
 pub(super) struct Spinning<K, const PAUSE: bool = false>(PhantomData<K>);
 
-pub(super) struct SpinningProducer<K: annulus::queue::QueueKind>(annulus::queue::Producer<u64, K>);
+pub(super) struct SpinningProducer<K: annulus::queue::kind::QueueKind>(annulus::queue::Producer<u64, K>);
 
-pub(super) struct SpinningConsumer<K: annulus::queue::QueueKind, const PAUSE: bool>(
+pub(super) struct SpinningConsumer<K: annulus::queue::kind::QueueKind, const PAUSE: bool>(
     annulus::queue::Consumer<u64, K>,
 );
 
-impl<K: annulus::queue::QueueKind, const PAUSE: bool> Named for Spinning<K, PAUSE> {
+impl<K: annulus::queue::kind::QueueKind, const PAUSE: bool> Named for Spinning<K, PAUSE> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<K: annulus::queue::QueueKind, const PAUSE: bool> Queue for Spinning<K, PAUSE>
+impl<K: annulus::queue::kind::QueueKind, const PAUSE: bool> Queue for Spinning<K, PAUSE>
 where
     SpinningProducer<K>: Send + 'static,
     SpinningConsumer<K, PAUSE>: Send + 'static,
@@ -149,7 +149,7 @@ where
     }
 }
 
-impl<K: annulus::queue::QueueKind> Sender for SpinningProducer<K>
+impl<K: annulus::queue::kind::QueueKind> Sender for SpinningProducer<K>
 where
     Self: Send,
 {
@@ -159,7 +159,7 @@ where
     }
 }
 
-impl<K: annulus::queue::QueueKind, const PAUSE: bool> Receiver for SpinningConsumer<K, PAUSE>
+impl<K: annulus::queue::kind::QueueKind, const PAUSE: bool> Receiver for SpinningConsumer<K, PAUSE>
 where
     Self: Send,
 {

@@ -14,7 +14,8 @@ use core::mem::MaybeUninit;
 use core::ptr;
 
 use annulus::Settings;
-use annulus::queue::{self, AnyKind, InPlace, Lent, QueueKind};
+use annulus::queue::kind::{AnyKind, InPlace, QueueKind};
+use annulus::queue::{self, Lent};
 use annulus::spsc::Spsc;
 use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError};
 
@@ -117,8 +118,8 @@ impl<U: Unit> Layout<U> {
 pub(crate) fn channel<K: QueueKind + InPlace>(options: Options) -> Done<(Producer<K>, Consumer<K>)> {
     let layout = Layout::<Word>::of(options.message_size);
     let units = options.capacity.checked_mul(layout.stride).ok_or(ANNULUS_NO_MEMORY)?;
-    let builder = Settings::new(units).wait_strategy(options.strategy).statistics(options.statistics);
-    let (producer, consumer) = queue::with::<_, K>(builder).map_err(of_capacity)?;
+    let settings = Settings::new(units).wait_strategy(options.strategy).statistics(options.statistics);
+    let (producer, consumer) = queue::with::<_, K>(settings).map_err(of_capacity)?;
     Ok((Producer::of(producer, layout.size), Consumer::of(consumer, layout.size)))
 }
 

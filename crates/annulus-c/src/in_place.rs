@@ -1,7 +1,7 @@
 //! Both ends of a queue used in place, whatever its kind: for queues between processes, whose kinds are not
 //! told apart by each verb.
 
-use annulus::queue::{AnyKind, InPlace};
+use annulus::queue::kind::{AnyKind, InPlace};
 
 use crate::blocks::{Consumer, Producer, Unit};
 use crate::options::Patience;

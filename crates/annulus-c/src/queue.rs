@@ -2,7 +2,8 @@
 //! `consumer`.
 
 use annulus::Settings;
-use annulus::queue::{self, QueueKind};
+use annulus::queue;
+use annulus::queue::kind::QueueKind;
 use annulus::{mpmc::Mpmc, spmc::Spmc};
 
 use crate::blocks;
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn annulus_queue_new(
 }
 
 /// A queue of a kind that is used in place.
-fn in_blocks<K: QueueKind + queue::InPlace>(
+fn in_blocks<K: QueueKind + queue::kind::InPlace>(
     options: Options,
     producer_end: fn(blocks::Producer<K>) -> ProducerEnd,
     consumer_end: fn(blocks::Consumer<K>) -> ConsumerEnd,
@@ -112,9 +113,9 @@ fn typed<K: QueueKind, const WORDS: usize>(
     join: Join<queue::Producer<Block<WORDS>, K>>,
     divide: Join<queue::Consumer<Block<WORDS>, K>>,
 ) -> Done<(Producer, Consumer)> {
-    let builder = Settings::new(options.capacity);
-    let builder = builder.wait_strategy(options.strategy).statistics(options.statistics);
-    let (producer, consumer) = queue::with::<Block<WORDS>, K>(builder).map_err(of_capacity)?;
+    let settings = Settings::new(options.capacity);
+    let settings = settings.wait_strategy(options.strategy).statistics(options.statistics);
+    let (producer, consumer) = queue::with::<Block<WORDS>, K>(settings).map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, producer.closer(), producer.observer());
     let sending = Sending { handle: producer, size, join, lends: None };
@@ -131,9 +132,9 @@ fn typed<K: QueueKind, const WORDS: usize>(
 
 /// A queue with one order.
 fn ordered<const WORDS: usize>(options: Options) -> Done<(Producer, Consumer)> {
-    let builder = Settings::new(options.capacity);
-    let builder = builder.wait_strategy(options.strategy).statistics(options.statistics);
-    let (sender, receiver) = queue::ordered::with::<Block<WORDS>>(builder).map_err(of_capacity)?;
+    let settings = Settings::new(options.capacity);
+    let settings = settings.wait_strategy(options.strategy).statistics(options.statistics);
+    let (sender, receiver) = queue::ordered::with::<Block<WORDS>>(settings).map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, sender.closer(), sender.observer());
     let sending = Sending { handle: sender, size, join: |sender| Ok(sender.clone()), lends: None };

@@ -162,6 +162,7 @@ pub(crate) fn guarded_or<T>(otherwise: T, work: impl FnOnce() -> Done<T>) -> T {
 }
 
 /// Why a ring can't be made.
+#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn of_capacity(error: CapacityError) -> annulus_status {
     match error {
         CapacityError::TooLarge { .. } | CapacityError::Memory(_) => ANNULUS_NO_MEMORY,

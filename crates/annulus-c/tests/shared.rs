@@ -129,9 +129,9 @@ fn a_queue_from_c() {
 #[test]
 fn a_queue_to_c() {
     let peer = Peer::new("consume", u32::MAX, false);
-    let builder = annulus::Settings::new(10);
+    let settings = annulus::Settings::new(10);
     let Shared { handle: mut producer, invitation, .. } =
-        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<Quote>(settings, WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
     (0..MESSAGES).for_each(|number| producer.send(Quote::of(number)).unwrap());
     drop(producer);
@@ -164,9 +164,9 @@ fn records_from_c() {
 #[test]
 fn records_to_c() {
     let peer = Peer::new("consume records", u32::MAX, false);
-    let builder = annulus::Settings::new(600);
+    let settings = annulus::Settings::new(600);
     let Shared { handle: mut producer, invitation, .. } =
-        shm::bytes::producer(builder.clone(), WhenGone::Close).unwrap();
+        shm::bytes::producer(settings.clone(), WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
     (0..MESSAGES).for_each(|number| producer.write(&record_of(number)).unwrap());
     drop(producer);
@@ -175,7 +175,7 @@ fn records_to_c() {
     // A next consumer goes on behind the last record that the one in C has received.
     let peer = Peer::new("consume records", 5, true);
     let Shared { handle: mut producer, invitation, .. } =
-        shm::bytes::producer(builder, WhenGone::Wait).unwrap();
+        shm::bytes::producer(settings, WhenGone::Wait).unwrap();
     peer.is_invited(&invitation);
     (0..8).for_each(|number| producer.write(&record_of(number)).unwrap());
     peer.was_killed();
@@ -267,9 +267,9 @@ fn a_program_in_c_is_killed() {
 
     // The next consumer, in Rust, goes on behind what the one in C has received.
     let peer = Peer::new("consume", 4, true);
-    let builder = annulus::Settings::new(10);
+    let settings = annulus::Settings::new(10);
     let Shared { handle: mut producer, peers: other, invitation, .. } =
-        spsc::producer::<Quote>(builder, WhenGone::Wait).unwrap();
+        spsc::producer::<Quote>(settings, WhenGone::Wait).unwrap();
     peer.is_invited(&invitation);
     (0..10).for_each(|number| producer.send(Quote::of(number)).unwrap());
     peer.was_killed();
@@ -297,9 +297,9 @@ fn in_another_process() {
         (0..10).for_each(|number| publisher.publish(Quote::of(number)));
         wait_to_be_killed(&socket);
     }
-    let builder = annulus::Settings::new(16);
+    let settings = annulus::Settings::new(16);
     let Shared { handle: mut producer, invitation, .. } =
-        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<Quote>(settings, WhenGone::Close).unwrap();
     invitation.send(&socket).unwrap();
     (0..10).for_each(|number| producer.send(Quote::of(number)).unwrap());
     wait_to_be_killed(&socket);
@@ -348,8 +348,8 @@ fn mismatch_names_both_sides() {
     let told = says(&invitation);
     assert!(told.starts_with(&format!("{mismatch} {} {} ", found.to_u64(), wanted.to_u64())), "{told}");
     assert!(told.contains("the message: array of 3 at 0 / the message: struct at 0"), "{told}");
-    let builder = annulus::Settings::new(4);
+    let settings = annulus::Settings::new(4);
     let Shared { handle: _queue, invitation, .. } =
-        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<Quote>(settings, WhenGone::Close).unwrap();
     assert!(says(&invitation).starts_with(&format!("{mismatch} 1 11 ")));
 }

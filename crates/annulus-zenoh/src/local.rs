@@ -128,9 +128,9 @@ impl Sink {
         (capacity, is_lossless): (usize, bool),
         first: u64,
     ) -> Result<(Self, Invitation), Refused> {
-        let builder = Settings::new(capacity).first(first);
+        let settings = Settings::new(capacity).first(first);
         let made =
-            if is_lossless { Sender::lossless(builder, of, SEATS) } else { Sender::lossy(builder, of) };
+            if is_lossless { Sender::lossless(settings, of, SEATS) } else { Sender::lossy(settings, of) };
         let Shared { handle: sender, invitation, .. } = made.map_err(|error| error.to_string())?;
         Ok((Self { sender, is_lossless }, invitation))
     }

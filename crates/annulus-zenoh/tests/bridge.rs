@@ -284,11 +284,11 @@ fn rings_of_other_kinds_come_as_lossy_ones() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let _far = b.connected(at);
-    let builder = annulus::Settings::new(64);
+    let settings = annulus::Settings::new(64);
     let Shared { handle: mut lossless, invitation, .. } =
-        annulus::shm::broadcast::lossless::<Tick>(builder.clone(), 4).unwrap();
+        annulus::shm::broadcast::lossless::<Tick>(settings.clone(), 4).unwrap();
     let lossless_name = invitation.publish(&a.directory(), "lossless").unwrap();
-    let many = annulus::shm::mp_broadcast::Builder::new(builder)
+    let many = annulus::shm::mp_broadcast::Builder::new(settings)
         .publishers(2)
         .when_no_publisher(annulus::shm::WhenGone::Close);
     let Shared { handle: mut several, invitation, .. } = many.build::<Tick>().unwrap();

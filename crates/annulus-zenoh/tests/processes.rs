@@ -54,9 +54,9 @@ const PUBLISH_IN: &str = "ANNULUS_ZENOH_PUBLISH_IN";
 fn publishes_if_the_variable_is_set() {
     let Ok(path) = std::env::var(PUBLISH_IN) else { return };
     let directory = annulus::shm::Directory::open(path).unwrap();
-    let builder = annulus::Settings::new(256);
+    let settings = annulus::Settings::new(256);
     let Shared { handle: mut publisher, invitation, .. } =
-        annulus::shm::broadcast::lossy::<Tick>(builder).unwrap();
+        annulus::shm::broadcast::lossy::<Tick>(settings).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     for number in 0.. {
         publisher.publish(tick(number));

@@ -156,6 +156,9 @@
 //! - *Complete enums*: what a verb can answer. ([`TryRecvError`], `RecvTimeoutError`, [`TrySendError`],
 //!   `SendTimeoutError`, [`LossyRecvError`], [`LossyTryRecvError`], and the errors of writing bytes.) A
 //!   `match` needs no arm for others, as in `std`.
+//! - *Errors* are `Clone`, unless an error of the system is in them. Their text contains the cause, so their
+//!   `source` is `None`, and a program that prints a chain of sources says nothing twice. The cause is in the
+//!   variant.
 //! - *Sealed traits*: all of them. [`Message`] is derived, and no other trait of this crate can be
 //!   implemented elsewhere. So a trait may get a method.
 //! - *Handles* are `Unpin` and `UnwindSafe`, and `Send` if their messages are. What is `Sync` stays so.
@@ -195,24 +198,21 @@ compile_error!(
 pub mod guide;
 
 #[cfg(feature = "affinity")]
-#[cfg_attr(docsrs, doc(cfg(feature = "affinity")))]
 pub mod affinity;
 mod base;
 pub mod broadcast;
 #[cfg(feature = "bus")]
-#[cfg_attr(docsrs, doc(cfg(feature = "bus")))]
 pub mod bus;
 mod close;
 mod error;
 pub mod event;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 #[path = "../tests/support/hang.rs"]
 mod hang;
 mod lane;
 pub mod memory;
 mod message;
 #[cfg(all(feature = "metrics", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
@@ -220,7 +220,6 @@ mod observer;
 pub mod oneshot;
 mod os;
 #[cfg(all(feature = "pipeline", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub mod pipeline;
 pub mod pool;
 mod processor;
@@ -231,11 +230,10 @@ mod ring;
 mod select;
 mod settings;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(all(feature = "shm", target_os = "linux", target_pointer_width = "64"))))]
 pub mod shm;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod short_lived_rings;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 #[path = "../tests/support/sleeping.rs"]
 mod sleeping;
 pub mod stats;
@@ -246,18 +244,14 @@ mod unpin;
 mod unwind_safety;
 pub mod wait;
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod watch;
 #[cfg(feature = "pipeline")]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub mod worker;
 
 #[cfg(feature = "derive")]
-#[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
 // What is in signatures, so that a program has the version that fits.
 #[cfg(feature = "bus")]
-#[cfg_attr(docsrs, doc(cfg(feature = "bus")))]
 pub use bus::{Bus, TypedBus};
 pub use bytemuck;
 pub use close::{Closer, Shutdown};
@@ -266,18 +260,15 @@ pub use error::{
     SendTimeoutError, TooLong, TryRecvError, TrySendError, UpstreamError,
 };
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 pub use futures_core;
 pub use message::{Message, Text, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
-#[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{Notifier, Readiness};
 pub use observer::Observer;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use select::Select;
 pub use settings::Settings;
 #[cfg(annulus_lines)]
@@ -285,14 +276,12 @@ pub use settings::Settings;
 pub use sync::recorded as lines;
 pub use transmit::Transmit;
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use transmit::WaitsForRoom;
 #[cfg(annulus_loom)]
 #[doc(hidden)]
 pub use wait::barriers_asked;
 pub use wait::{Until, WaitStrategy};
 #[cfg(feature = "pipeline")]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub use worker::Worker;
 
 /// What the derive macro's code uses. It is no part of the interface, and may change with each version.

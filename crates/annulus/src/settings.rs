@@ -155,7 +155,6 @@ impl Settings {
     /// ```
     #[doc(alias = "numa_node")]
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn memory(self, memory: Memory) -> Self {
         let memory = if seeded!("builder_memory_unheard") { self.memory } else { memory };
         Self { memory, ..self }
@@ -181,7 +180,6 @@ impl Settings {
     /// ```
     #[doc(alias = "enable_metrics")]
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn statistics(self, on: bool) -> Self {
         Self { statistics: on, ..self }
     }
@@ -219,7 +217,7 @@ impl Settings {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -10,7 +10,7 @@ use {crate::bus::MatchingSubscriber, alloc::sync::Arc};
 #[cfg(not(feature = "async"))]
 use {
     crate::error::{LossyRecvError, SendError},
-    crate::queue::{AnyKind, InPlace},
+    crate::queue::kind::{AnyKind, InPlace},
     crate::{Message, oneshot, queue},
     alloc::boxed::Box,
     core::future::Pending,

@@ -14,7 +14,8 @@ use crate::bus::{TopicPublisher, TopicRing};
 use crate::event;
 #[cfg(feature = "bus")]
 use crate::message::Message;
-use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, ordered};
+use crate::queue::kind::{AnyKind, InPlace};
+use crate::queue::{self, Consumer, Producer, ordered};
 
 /// For each type.
 macro_rules! moves_after_a_pin {

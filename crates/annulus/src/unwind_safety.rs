@@ -50,7 +50,8 @@ use crate::bus::{Bus, MatchingSubscriber, TopicBuilder, TopicPublisher, TopicRin
 use crate::event;
 use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
-use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, ordered};
+use crate::queue::kind::{AnyKind, InPlace};
+use crate::queue::{self, Consumer, Producer, ordered};
 use crate::{Closer, Observer, Shutdown};
 
 // What is made of these alone, such as the handles of bytes, is so by itself. `tests/system/unwind.rs` names

@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, Once};
 use std::time::Instant;
 
 use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
-use annulus::queue::{AnyKind, Consumer, Producer, QueueKind};
+use annulus::queue::kind::{AnyKind, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 use tracing_subscriber::util::SubscriberInitExt;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use annulus::queue::{Consumer, Producer, QueueKind};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer};
 use annulus::{TryRecvError, TrySendError};
 
 /// A message: a number, and a share in a counter, so that one that is lost, or dropped twice, shows.

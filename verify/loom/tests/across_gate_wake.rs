@@ -20,8 +20,8 @@ type Locks = Arc<[AtomicBool]>;
 /// barrier in their process.
 fn ring(is_asymmetric: bool, seats: usize) -> (Publisher<u64, Lossless>, Subscribable<u64, Foreign>, Locks) {
     let locks: Locks = (0..seats).map(|_| AtomicBool::new(false)).collect();
-    let builder = Settings::new(2).wait_strategy(BLOCK);
-    let (publisher, subscribable) = builder.lossless_for_two_processes(is_asymmetric, &locks);
+    let settings = Settings::new(2).wait_strategy(BLOCK);
+    let (publisher, subscribable) = settings.lossless_for_two_processes(is_asymmetric, &locks);
     (publisher, subscribable, locks)
 }
 

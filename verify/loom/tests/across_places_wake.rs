@@ -19,8 +19,8 @@ type Locks = Arc<[AtomicBool]>;
 /// `ends`: with its last producer.
 fn queue(capacity: usize, places: usize, ends: bool) -> (Arc<Joins<u64>>, Locks) {
     let locks: Locks = (0..places).map(|_| AtomicBool::new(false)).collect();
-    let builder = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
-    (Arc::new(builder.for_processes(true, &locks, ends)), locks)
+    let settings = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
+    (Arc::new(settings.for_processes(true, &locks, ends)), locks)
 }
 
 /// The process that has this place ends.

@@ -16,8 +16,8 @@ use loom::thread;
 /// A queue whose processes both live on. `is_asymmetric`: wakers have a light fence, and sleepers ask for a
 /// barrier in their process.
 fn queue(capacity: usize, is_asymmetric: bool) -> (Producer<u64, Across<u64>>, Consumer<u64, Across<u64>>) {
-    let builder = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
-    let (producer, consumer, _) = builder.for_two_processes(is_asymmetric, || false, || false);
+    let settings = Settings::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
+    let (producer, consumer, _) = settings.for_two_processes(is_asymmetric, || false, || false);
     (producer, consumer)
 }
 

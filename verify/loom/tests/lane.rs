@@ -29,8 +29,8 @@ fn one_by_one() {
     for (capacity, tries) in [(1, 4), (2, 5), (3, 4)] {
         check(move || {
             // The numbers wrap too.
-            let builder = Settings::new(capacity).first(u64::MAX);
-            let (mut producer, mut consumer) = spsc::with::<[u64; 2]>(builder).unwrap();
+            let settings = Settings::new(capacity).first(u64::MAX);
+            let (mut producer, mut consumer) = spsc::with::<[u64; 2]>(settings).unwrap();
             let writer = thread::spawn(move || (send_tries(&mut producer, 0, tries), producer));
             let mut received = receive_tries(&mut consumer, tries);
             let (sent, producer) = writer.join().unwrap();

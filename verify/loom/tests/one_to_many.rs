@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use annulus::Settings;
-use annulus::queue::{Joinable, ManyConsumers, QueueKind};
+use annulus::queue::kind::{Joinable, ManyConsumers, QueueKind};
 use annulus::{mpmc, queue, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{check, check_up_to};

@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use annulus::queue::{Consumer, Producer, QueueKind};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError, mpmc, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{BLOCK, check, check_up_to};

@@ -10,7 +10,8 @@ use std::sync::Arc;
 #[allow(clippy::disallowed_types)]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annulus::queue::{Consumer, Producer, QueueKind, ordered};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{barriers_asked, spmc, spsc};
 use annulus_loom::shared::Token;
 use annulus_loom::{BLOCK, check, check_up_to};

@@ -59,9 +59,9 @@ pub unsafe extern "C" fn annulus_bytes_broadcast_new(
         let (publisher, subscribable) = (publisher_place?, unsafe { handle_place(subscribable) }?);
         // SAFETY: the caller's promise.
         let options = unsafe { annulus_options::checked(options) }?.of_bytes()?;
-        let builder = Settings::new(options.capacity).wait_strategy(options.strategy);
+        let settings = Settings::new(options.capacity).wait_strategy(options.strategy);
         let (publishes, subscribes) =
-            bytes::lossy_with(builder.statistics(options.statistics)).map_err(of_capacity)?;
+            bytes::lossy_with(settings.statistics(options.statistics)).map_err(of_capacity)?;
         let ring = Ring::of(options, publishes.closer(), publishes.observer());
         let ring = Ring { capacity: publishes.max_records(), ..ring };
         *publisher = BytesPublisher { end: publishes, ring: ring.clone() }.hand_out();

@@ -3,8 +3,8 @@
 use core::ffi::{c_int, c_void};
 use core::{mem, ptr, slice};
 
-use annulus::queue::InPlace;
 use annulus::queue::bytes::{Consumer, Record};
+use annulus::queue::kind::InPlace;
 use annulus::{RecvTimeoutError, TryRecvError};
 
 use crate::closer::annulus_closer;

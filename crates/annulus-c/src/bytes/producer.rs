@@ -3,8 +3,8 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use annulus::queue::InPlace;
 use annulus::queue::bytes::{Producer, Reservation, TryWriteError, WriteError, WriteTimeoutError};
+use annulus::queue::kind::InPlace;
 
 use crate::closer::annulus_closer;
 use crate::handle::{Handle, handle, handle_place, object, place, take};

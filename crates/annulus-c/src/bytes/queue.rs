@@ -46,8 +46,8 @@ pub unsafe extern "C" fn annulus_bytes_queue_new(
         let (producer, consumer) = (producer_place?, unsafe { handle_place(consumer) }?);
         // SAFETY: the caller's promise.
         let options = unsafe { annulus_options::checked(options) }?.of_bytes()?;
-        let builder = Settings::new(options.capacity).wait_strategy(options.strategy);
-        let (sends, receives) = bytes::with(builder.statistics(options.statistics)).map_err(of_capacity)?;
+        let settings = Settings::new(options.capacity).wait_strategy(options.strategy);
+        let (sends, receives) = bytes::with(settings.statistics(options.statistics)).map_err(of_capacity)?;
         let ring = ring_of(sends.closer(), sends.observer(), None, Order::new());
         *producer = BytesProducer { end: Box::new(Writing::of(sends)), ring: ring.clone() }.hand_out();
         *consumer = BytesConsumer { end: Box::new(Reading::of(receives)), ring }.hand_out();

@@ -9,7 +9,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use annulus::Settings;
-use annulus::queue::{self, AnyKind, InPlace};
+use annulus::queue;
+use annulus::queue::kind::{AnyKind, InPlace};
 use annulus::schema::Checker;
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places};
@@ -103,8 +104,8 @@ impl SharedOptions {
     }
 
     fn broadcast_builder(&self) -> Settings {
-        let builder = Settings::new(self.ring.capacity).wait_strategy(self.ring.strategy);
-        builder.statistics(self.ring.statistics)
+        let settings = Settings::new(self.ring.capacity).wait_strategy(self.ring.strategy);
+        settings.statistics(self.ring.statistics)
     }
 }
 
@@ -163,10 +164,10 @@ fn consumer_of<K: AnyKind + InPlace>(
 }
 
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
-    let builder = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let builder = builder.statistics(options.ring.statistics);
+    let settings = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let settings = settings.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
-        blocks::spsc_producer(builder, &options.messages(), options.when_consumer_dies())?;
+        blocks::spsc_producer(settings, &options.messages(), options.when_consumer_dies())?;
     Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
 }
 
@@ -197,10 +198,10 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
 }
 
 pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
-    let builder = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let builder = builder.statistics(options.ring.statistics);
+    let settings = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let settings = settings.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
-        shm::bytes::producer(builder, options.when_consumer_dies())?;
+        shm::bytes::producer(settings, options.when_consumer_dies())?;
     let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
     Ok((BytesProducer { end: Box::new(Writing::of(end)), ring }, Invitation(invitation)))
 }

@@ -64,9 +64,9 @@ fn given(invitation: &Invitation, directory: &str, name: &str) -> PublishedName 
 }
 
 fn send_queue(directory: &str, name: &str, count: u64) {
-    let builder = Settings::new(CAPACITY);
+    let settings = Settings::new(CAPACITY);
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
-        shm::spsc::producer::<Tick>(builder, WhenGone::Close).unwrap();
+        shm::spsc::producer::<Tick>(settings, WhenGone::Close).unwrap();
     let _name = given(&invitation, directory, name);
     let refused = (0..count).find(|&number| producer.send(Tick::of(number)).is_err());
     if refused.is_some() {
@@ -77,9 +77,9 @@ fn send_queue(directory: &str, name: &str, count: u64) {
 }
 
 fn send_lossy(directory: &str, name: &str, count: u64) {
-    let builder = Settings::new(CAPACITY);
+    let settings = Settings::new(CAPACITY);
     let Shared { handle: mut publisher, peers: _ring, invitation, .. } =
-        shm::broadcast::lossy::<Tick>(builder).unwrap();
+        shm::broadcast::lossy::<Tick>(settings).unwrap();
     let _name = given(&invitation, directory, name);
     (0..count).for_each(|number| publisher.publish(Tick::of(number)));
     say("sent");

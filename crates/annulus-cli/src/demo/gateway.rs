@@ -1,6 +1,7 @@
 //! The gateway: the one consumer of all orders.
 
-use annulus::queue::{AnyKind, Consumer};
+use annulus::queue::Consumer;
+use annulus::queue::kind::AnyKind;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 

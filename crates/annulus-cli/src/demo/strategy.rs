@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-use annulus::queue::{AnyKind, Producer};
+use annulus::queue::Producer;
+use annulus::queue::kind::AnyKind;
 use serde::{Deserialize, Serialize};
 
 use super::order::{Averages, Order, Side, UNITS_PER_ONE};

@@ -1,7 +1,7 @@
 //! A subscriber's side of the demo: it follows the market for its strategies.
 
 use annulus::broadcast::{Mode, Subscriber};
-use annulus::queue::AnyKind;
+use annulus::queue::kind::AnyKind;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 

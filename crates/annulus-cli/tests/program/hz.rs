@@ -80,8 +80,8 @@ fn it_ends_with_the_ring() {
 fn records_are_refused() {
     let names = Names::new("hz-records");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::Settings::new(64);
-    let Shared { handle: _producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
+    let settings = annulus::Settings::new(64);
+    let Shared { handle: _producer, invitation, .. } = bytes::producer(settings, WhenGone::Close).unwrap();
     let _name = invitation.publish(&directory, "records").unwrap();
     let output = names.command("hz", &["records"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

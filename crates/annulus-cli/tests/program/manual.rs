@@ -53,8 +53,8 @@ fn completed(shell: &str, script: &str) -> Option<String> {
     let directory = Directory::open(folder.0.join("names")).unwrap();
     let rings: Vec<_> = RINGS
         .map(|name| {
-            let builder = annulus::Settings::new(2);
-            let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
+            let settings = annulus::Settings::new(2);
+            let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(settings).unwrap();
             (invitation.publish(&directory, name).unwrap(), publisher)
         })
         .into();

@@ -84,9 +84,9 @@ fn lines_and_a_death_are_shown() {
 fn a_queue_is_refused() {
     let names = Names::new("watch-queue");
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::Settings::new(8);
+    let settings = annulus::Settings::new(8);
     let Shared { handle: _producer, invitation, .. } =
-        spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<u64>(settings, WhenGone::Close).unwrap();
     let _name = invitation.publish(&directory, "queue").unwrap();
     let (printed, said, code) = watched(&names, &["queue"]);
     assert_eq!((printed.as_str(), code), ("", 2));

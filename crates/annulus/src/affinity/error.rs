@@ -157,7 +157,7 @@ impl fmt::Display for SpreadError {
 
 impl Error for SpreadError {}
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;

@@ -1,7 +1,6 @@
 //! [`spawn`]: a thread that runs on a CPU of its own, or no thread.
 
 use core::fmt;
-use std::error::Error;
 use std::io;
 use std::sync::mpsc;
 #[cfg(not(annulus_loom))]
@@ -24,16 +23,7 @@ pub(crate) enum NoThread {
 }
 
 impl NoThread {
-    /// What the system said.
-    pub(crate) fn error(&self) -> &(dyn Error + 'static) {
-        match self {
-            // Unreached: the system has no thread to give
-            Self::Begin(error) => error,
-            Self::Cpu(error) => error,
-        }
-    }
-
-    /// The kind of that.
+    /// The kind of what the system said.
     pub(crate) fn kind(&self) -> io::ErrorKind {
         match self {
             // Unreached: the system has no thread to give

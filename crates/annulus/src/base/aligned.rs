@@ -78,7 +78,7 @@ impl<T> Drop for OwnLines<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::rc::Rc;
     use alloc::vec::Vec;

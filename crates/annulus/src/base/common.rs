@@ -395,7 +395,7 @@ macro_rules! written {
 }
 pub(crate) use written;
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::sync::Arc;
 

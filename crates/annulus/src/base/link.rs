@@ -78,7 +78,7 @@ impl<T> Drop for Link<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::sync::Arc;
 

@@ -86,7 +86,6 @@ macro_rules! awaits_subscribers {
         /// assert!(publisher.wait_for_subscribers_timeout(1, timeout));
         /// ```
         #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
         #[must_use = "it says whether they have come"]
         pub fn wait_for_subscribers_timeout(&self, count: usize, timeout: core::time::Duration) -> bool {
             self.wait_for_subscribers_until(count, timeout)
@@ -113,7 +112,6 @@ macro_rules! awaits_subscribers {
         /// assert!(pollster::block_on(publisher.wait_for_subscribers_async(1)));
         /// ```
         #[cfg(feature = "async")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
         pub fn wait_for_subscribers_async(
             &self,
             count: usize,

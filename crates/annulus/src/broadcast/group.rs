@@ -130,7 +130,6 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// If no member is aligned.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
         self.lead.recv_timeout(timeout)
@@ -182,6 +181,43 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
         self.someone_is_aligned();
         self.lead.recv_batch(buffer)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// As [`recv`](Self::recv).
+    #[cfg(feature = "std")]
+    pub fn recv_batch_timeout(
+        &mut self,
+        buffer: &mut [T],
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_batch_until(buffer, timeout)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn recv_batch_until(
+        &mut self,
+        buffer: &mut [T],
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.someone_is_aligned();
+        self.lead.recv_batch_until(buffer, until)
     }
 
     /// How many members are aligned.
@@ -420,6 +456,45 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv_many(buffer, most)
     }
 
+    /// As [`recv_many`](Self::recv_many), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// As [`recv`](Self::recv).
+    #[cfg(feature = "std")]
+    pub fn recv_many_timeout(
+        &mut self,
+        buffer: &mut Vec<T>,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_many_until(buffer, most, timeout)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn recv_many_until(
+        &mut self,
+        buffer: &mut Vec<T>,
+        most: usize,
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.someone_is_aligned();
+        self.lead.recv_many_until(buffer, most, until)
+    }
+
     /// An iterator over the messages that are there now, like [`Subscriber::try_iter`]. Each is received for
     /// all aligned members. It never waits. It ends at once if no member is aligned.
     ///
@@ -559,7 +634,6 @@ impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, 
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// Receives the next message for all aligned members, like [`recv`](Self::recv), in a task: the task
     /// waits, not its thread.

@@ -1,52 +1,19 @@
 //! The iterators over the messages of a subscriber or a group, and the verbs that make them: one ends with
 //! what was there at the start, two wait for more.
 
-use alloc::vec::Vec;
+use core::fmt;
 use core::iter::FusedIterator;
-use core::{fmt, iter};
 
 use super::{Lossy, Mode, Subscriber};
 use crate::base::sequence::Sequence;
-use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Iter, iterates};
 use crate::sync::seeded;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `buffer`, which grows if
-    /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`recv_batch`](Self::recv_batch).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3, 4]);
-    /// let mut buffer = vec![0];
-    /// assert_eq!(subscriber.recv_many(&mut buffer, 3), Ok(3));
-    /// assert_eq!(buffer, [0, 1, 2, 3]);
-    /// buffer.extend(subscriber.try_iter());
-    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
-    /// ```
-    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
-        if most == 0 {
-            return Ok(0);
-        }
-        buffer.push(self.recv()?);
-        let before = buffer.len();
-        // The rest of the same receive: in a stage, nothing of it is processed yet.
-        let mut end = Some(self.end());
-        buffer.extend(iter::from_fn(|| self.next_released(&mut end)).take(most - 1));
-        Ok(1 + buffer.len() - before)
-    }
-
     /// As [`next_before`](Self::next_before), and frees the slot.
     #[inline]
-    fn next_released(&mut self, end: &mut Option<Sequence>) -> Option<T> {
+    pub(super) fn next_released(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         let message = self.next_before(end);
         if !seeded!("drain_releases_nothing") {
             self.release();
@@ -141,7 +108,7 @@ impl<T: Message, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     #[test]
     fn no_more_than_there_were_when_it_began() {

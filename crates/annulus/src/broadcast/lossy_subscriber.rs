@@ -137,7 +137,6 @@ impl<T: Message, M: MayLose> Subscriber<T, M> {
     /// assert_eq!(subscriber.recv_or_lag_timeout(timeout), Err(LossyTryRecvError::Empty));
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_or_lag_timeout(&mut self, timeout: Duration) -> Result<T, LossyTryRecvError<M::Corrupt>> {
         self.recv_or_lag_until(timeout)
     }
@@ -279,7 +278,6 @@ impl<T: Message, M: MayLose> Poll for OrLag<'_, T, M> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message, M: MayLose> Subscriber<T, M> {
     /// Receives the next message like [`recv_async`](Self::recv_async), but reports a lag, like
     /// [`recv_or_lag`](Self::recv_or_lag). After a lag the next call goes on with the oldest message that is

@@ -27,6 +27,7 @@ mod publisher;
 mod subscriber;
 
 mod await_subscribers;
+mod batch;
 pub mod bytes;
 mod channels;
 pub(crate) mod event;

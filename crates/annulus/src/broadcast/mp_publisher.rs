@@ -359,14 +359,14 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let (publisher, subscribable) =
-    /// annulus::broadcast::mp_lossless_with(annulus::Settings::new(2).headroom(1)).unwrap(); let _subscriber =
-    /// subscribable.subscribe(); let timeout = Duration::from_millis(1);
-    /// assert!(publisher.publish_timeout('a', timeout).is_ok()); assert_eq!(publisher.publish_timeout('b',
-    /// timeout).unwrap_err().into_inner(), 'b');
+    /// let settings = annulus::Settings::new(2).headroom(1);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless_with(settings).unwrap();
+    /// let _subscriber = subscribable.subscribe();
+    /// let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout('a', timeout).is_ok());
+    /// assert_eq!(publisher.publish_timeout('b', timeout).unwrap_err().into_inner(), 'b');
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, timeout)
     }
@@ -412,7 +412,6 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// [`SendTimeoutError`] gives back the part that was not published.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_timeout<'m>(
         &self,
         messages: &'m [T],
@@ -500,7 +499,6 @@ impl<T: Message> MpPublisher<T, Lossless> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message> MpPublisher<T, Lossless> {
     /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
     /// subscriber, not its thread. It claims no sequence before its slot is free, so a task that is not
@@ -697,7 +695,7 @@ impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
 

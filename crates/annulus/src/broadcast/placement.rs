@@ -14,7 +14,6 @@ macro_rules! placement {
             #[doc = concat!("What the memory of ", $what, " is like now, and which options of")]
             /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see
             /// [`Placement`].
-            #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
             #[must_use]
             pub fn placement(&self) -> Placement {
                 let $handle = self;
@@ -66,7 +65,6 @@ macro_rules! bring_memory_here {
             ///
             /// [`MemoryError`]: the ring was made without that option, or some pages can't be moved.
             /// They stay where they are then.
-            #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
             pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
                 let ($handle, $node) = (self, node_here()?);
                 $brought

@@ -24,7 +24,6 @@ macro_rules! process_in_other_ways {
         /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time.
         /// [`Closed`](RecvTimeoutError::Closed): the ring is closed and nothing is left.
         #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
         pub fn process_timeout<R>(
             &mut self,
             timeout: Duration,
@@ -65,7 +64,6 @@ macro_rules! process_batch_in_other_ways {
         ///
         /// Those of [`process_timeout`](Self::process_timeout).
         #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
         pub fn process_batch_timeout(
             &mut self,
             most: usize,
@@ -276,7 +274,6 @@ impl<T: Message, M: Unstaged> Drop for Processing<'_, T, M> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Hands the next message to `look`, like [`process`](Self::process), in a task: the task waits, not its
     /// thread. The message counts as processed as soon as `look` returns or panics. `look` must not wait for

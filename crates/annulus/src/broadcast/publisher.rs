@@ -388,7 +388,6 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # drop(subscriber);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, timeout)
     }
@@ -492,7 +491,6 @@ impl<T: Message> Publisher<T, Lossless> {
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_timeout<'m>(
         &mut self,
         messages: &'m [T],
@@ -558,7 +556,6 @@ impl<T: Message> Publisher<T, Lossless> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message> Publisher<T, Lossless> {
     /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
     /// subscriber, not its thread.
@@ -808,7 +805,7 @@ impl<T: Message, M: Mode> fmt::Debug for Publisher<T, M> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     /// Room that a publisher knows of is no room any more once nobody receives.
     #[test]

@@ -359,7 +359,7 @@ impl<S: Strided> Poll for Claimable<'_, S> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::common::Common;

@@ -323,7 +323,7 @@ impl<T: Message, M: Mode> fmt::Debug for Subscribable<T, M> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     /// It is one handle, whether it becomes whole or not.
     #[test]

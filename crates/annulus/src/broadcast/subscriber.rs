@@ -39,7 +39,7 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
+use crate::ring::{Copied, Corrupt, Frontier, Kept, KeptValue, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::{
@@ -86,12 +86,8 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     pub(super) cursor: Sequence,
     /// Where it began.
     pub(super) start: Sequence,
-    /// Messages between `start` and `cursor` that it did not receive.
-    lagged: u64,
-    /// What it found between them that was no message.
-    corrupt: u64,
-    /// Where it went on after the last lag.
-    recovery: Recovery,
+    /// What it did not receive of the messages between `start` and `cursor`.
+    losses: Losses,
     /// How it waits, if not as its ring. Only slow paths look at it.
     // Decision 0095: receiving handles have it.
     strategy: Option<WaitStrategy>,
@@ -100,8 +96,8 @@ pub struct Subscriber<T, M: Mode = Lossy> {
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Role>, start: Sequence) -> Self {
         debug_assert!(M::IS_CHECKED || !shared.is_of_others(), "`of_another` says how it is subscribed");
-        let recovery = Recovery::before_the_first();
-        Self { shared, cursor: start, start, lagged: 0, corrupt: 0, recovery, strategy: None }
+        let losses = Losses { lagged: 0, corrupt: 0, recovery: Recovery::before_the_first() };
+        Self { shared, cursor: start, start, losses, strategy: None }
     }
 
     /// The same subscriber in another mode, if `change` allows it: at its cursor, with its counters.
@@ -109,9 +105,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self,
         change: impl FnOnce(Handle<Copied<T>, M::Role>, Sequence) -> Result<Handle<Copied<T>, Q::Role>, E>,
     ) -> Result<Subscriber<T, Q>, E> {
-        let Self { shared, cursor, start, lagged, corrupt, recovery, strategy } = self;
+        let Self { shared, cursor, start, losses, strategy } = self;
         let shared = change(shared, cursor)?;
-        Ok(Subscriber { shared, cursor, start, lagged, corrupt, recovery, strategy })
+        Ok(Subscriber { shared, cursor, start, losses, strategy })
     }
 
     /// How it is bound to others.
@@ -199,18 +195,49 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.begin();
         let mut message = MaybeUninit::uninit();
-        // Decision 0157: what is lost is counted and passed over. Decision 0002: a loop here, because a call
-        // for the rare case would take the subscriber's address.
+        match self.next(&mut message) {
+            Ok(message) => Ok(message.take()),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
+            Err(NoMessage::Closed) => Err(TryRecvError::Closed),
+            Err(NoMessage::Lapped | NoMessage::Corrupt(_)) => self.try_recv_past_losses(),
+        }
+    }
+
+    /// As [`try_recv`](Self::try_recv), where the message at the cursor is lost or corrupt. What it finds to
+    /// be so is counted and passed over.
+    // Decision 0157.
+    #[inline(always)]
+    fn try_recv_past_losses(&mut self) -> Result<T, TryRecvError> {
+        let found = if self.shared.is_stage() {
+            self.pass_losses_outlined()
+        } else {
+            let (cursor, losses, found) = pass_losses::<T, M>(&self.shared, self.cursor, self.losses);
+            (self.cursor, self.losses) = (cursor, losses);
+            self.release();
+            found
+        };
+        match found {
+            Ok(kept) => Ok(kept.take()),
+            Err(NoMessage::Closed) => Err(TryRecvError::Closed),
+            Err(NoMessage::Empty | NoMessage::Lapped) => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// For stages, which live in memory anyway.
+    #[cold]
+    #[inline(never)]
+    fn pass_losses_outlined(&mut self) -> Result<KeptValue<T>, NoMessage<Infallible>> {
+        let mut message = MaybeUninit::uninit();
         for _ in 0..=LAST_LOOKS {
             match self.next(&mut message) {
-                Ok(message) => return Ok(message.take()),
+                Ok(message) => return Ok(message.keep()),
                 Err(NoMessage::Empty) => break,
-                Err(NoMessage::Closed) => return Err(TryRecvError::Closed),
+                Err(NoMessage::Closed) => return Err(NoMessage::Closed),
                 Err(NoMessage::Lapped) => _ = self.recover(),
                 Err(NoMessage::Corrupt(corrupt)) => _ = self.pass_corrupt(corrupt),
             }
         }
-        Err(TryRecvError::Empty)
+        Err(NoMessage::Empty)
     }
 
     /// Receives the next message if it is there. If it is not, does `wait`.
@@ -251,7 +278,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(subscriber.recv_timeout(timeout), Err(RecvTimeoutError::Closed));
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(timeout)
     }
@@ -318,7 +344,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
-    fn take<'m>(
+    pub(super) fn take<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
@@ -446,6 +472,43 @@ pub(super) fn why_nothing<T: Message>(
     read.map(Whole::keep).map_err(|(missing, _)| missing.into())
 }
 
+/// The next message to a subscriber at `cursor`, which is no stage; with where it stands then, and its
+/// losses.
+// By value, as `why_nothing`.
+#[cold]
+#[inline(never)]
+fn pass_losses<T: Message, M: Mode>(
+    shared: &RingState<Copied<T>>,
+    mut cursor: Sequence,
+    mut losses: Losses,
+) -> (Sequence, Losses, Result<KeptValue<T>, NoMessage<Infallible>>) {
+    for _ in 0..=LAST_LOOKS {
+        let mut message = MaybeUninit::uninit();
+        // SAFETY: `shared` is the ring, and lives.
+        let found = match unsafe { shared.slots().read(cursor, &mut message) } {
+            Ok(whole) => Ok(whole.keep()),
+            Err((Missing::NotYet, _)) if shared.may_be_closed() => why_nothing(shared, cursor, true),
+            Err((missing, _)) => Err(missing.into()),
+        };
+        match found {
+            Ok(kept) => {
+                cursor = cursor.next();
+                match Subscriber::<T, M>::value_of(kept.whole_in(&mut message)) {
+                    Ok(message) => return (cursor, losses, Ok(message.keep())),
+                    Err(_) => losses.count_corrupt(),
+                }
+            }
+            Err(NoMessage::Lapped) => {
+                Subscriber::<T, M>::assert_may_lose();
+                losses.recovery = losses.recovery.next(shared, cursor);
+                losses.count_lag(&mut cursor, losses.recovery.resume);
+            }
+            Err(why) => return (cursor, losses, Err(why)),
+        }
+    }
+    (cursor, losses, Err(NoMessage::Empty))
+}
+
 impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
     type Found = Result<T, RecvError>;
 
@@ -518,8 +581,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
-            let next = self.recovery.next(&self.shared, self.cursor);
-            (self.recovery, resume) = (next, next.resume);
+            let next = self.losses.recovery.next(&self.shared, self.cursor);
+            (self.losses.recovery, resume) = (next, next.resume);
             if self.shared.is_stage() && next.is_left_out() {
                 return self.pass_left_out(resume);
             }
@@ -549,21 +612,45 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     #[inline(always)]
     fn count_lag(&mut self, sequence: Sequence) -> u64 {
-        let skipped = sequence.since(self.cursor);
-        self.cursor = self.cursor.plus(skipped);
-        if !seeded!("lag_uncounted") {
-            self.lagged += skipped;
-        }
-        skipped
+        self.losses.count_lag(&mut self.cursor, sequence)
     }
 
     /// Goes on behind what is no message, and says what it is.
     #[cold]
     #[inline(always)]
     pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<'_, T>) -> M::Corrupt {
-        self.corrupt += u64::from(!seeded!("corrupt_uncounted"));
+        self.losses.count_corrupt();
         self.pass();
         M::corrupt(corrupt.bad_value())
+    }
+}
+
+/// What a subscriber did not receive of what it passed.
+#[derive(Clone, Copy)]
+struct Losses {
+    /// Messages that were lost.
+    lagged: u64,
+    /// What was no message.
+    corrupt: u64,
+    /// Where it went on after the last lag.
+    recovery: Recovery,
+}
+
+impl Losses {
+    /// Moves `cursor` on to `sequence`, unless it is there already; counts what it passes, and says how many.
+    #[inline(always)]
+    fn count_lag(&mut self, cursor: &mut Sequence, sequence: Sequence) -> u64 {
+        let skipped = sequence.since(*cursor);
+        *cursor = cursor.plus(skipped);
+        if !seeded!("lag_uncounted") {
+            self.lagged += skipped;
+        }
+        skipped
+    }
+
+    #[inline(always)]
+    fn count_corrupt(&mut self) {
+        self.corrupt += u64::from(!seeded!("corrupt_uncounted"));
     }
 }
 
@@ -658,174 +745,6 @@ impl Recovery {
     }
 }
 
-/// Messages of a batch between two words to the publishers.
-const RELEASE_EVERY: usize = 64;
-
-/// The longest run of messages that is read at once. It passes over the stack.
-// Decision 0041: why runs, and why sixteen.
-const RUN: usize = 16;
-
-/// The largest message of which runs are read, in bytes: for a larger one a look at its stamp costs little.
-const RUN_BYTES: usize = 64;
-
-// Batches.
-impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// Receives up to `buffer.len()` messages into the front of `buffer`, and returns how many. The rest of
-    /// `buffer` is unchanged. Never waits.
-    ///
-    /// It ends when the buffer is full, or when no message is left. After a lag, it ends at the message that
-    /// was the newest when it noticed the lag. So it ends, however fast the publisher is.
-    ///
-    /// In a stage, the batch counts as processed when the stage receives again or calls
-    /// [`done`](Subscriber::done); see [`try_process_batch`](Subscriber::try_process_batch).
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// let mut buffer = [0; 2];
-    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 2);
-    /// assert_eq!(buffer, [1, 2]);
-    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 1);
-    /// assert_eq!(buffer, [3, 2]);
-    /// ```
-    pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
-        self.begin();
-        self.take_batch(buffer)
-    }
-
-    /// What [`try_recv_batch`](Self::try_recv_batch) does once it has begun. So it is also the rest of a
-    /// receive that has its first message: in a stage, that one is not processed yet.
-    pub(super) fn take_batch(&mut self, buffer: &mut [T]) -> usize {
-        let mut end = None;
-        let mut count = 0;
-        for part in buffer.chunks_mut(RELEASE_EVERY) {
-            let taken = self.take_all(part, &mut end);
-            if !seeded!("batch_releases_nothing") {
-                self.release();
-            }
-            count += taken;
-            // Mutants: `< with <=`: one more look.
-            if taken < part.len() {
-                break;
-            }
-        }
-        count
-    }
-
-    /// Waits for a message like [`recv`](Self::recv). Then receives it and the messages behind it into the
-    /// front of `buffer`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
-    /// `buffer` is empty, it returns 0 at once, whether the ring is open or closed.
-    ///
-    /// In a stage, the batch counts as processed when the stage receives again or calls
-    /// [`done`](Subscriber::done); see [`process_batch`](Subscriber::process_batch).
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// drop(publisher);
-    /// let mut buffer = [0; 8];
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), Ok(3));
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError::CLOSED));
-    /// ```
-    pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
-        let Some((first, rest)) = buffer.split_first_mut() else {
-            return Ok(0);
-        };
-        *first = self.recv()?;
-        Ok(1 + self.take_batch(rest))
-    }
-
-    /// Takes messages until `buffer` is full or there is none before `end`, like
-    /// [`next_before`](Self::next_before), and returns how many.
-    #[inline]
-    fn take_all(&mut self, buffer: &mut [T], end: &mut Option<Sequence>) -> usize {
-        let mut count = 0;
-        while count < buffer.len() {
-            let most = end.map_or(u64::MAX, |end| end.since(self.cursor));
-            let run = if Self::IN_RUNS { self.take_run(&mut buffer[count..], most) } else { 0 };
-            count += run;
-            if run == 0 {
-                match self.next_before(end) {
-                    Some(message) => buffer[count] = message,
-                    None => break,
-                }
-                count += 1;
-            }
-        }
-        count
-    }
-
-    /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
-    /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
-    /// laps its reader shows that a run is all or nothing.
-    // Mutants: `|| with &&`: one by one.
-    // Mutants: `&& with ||`, `<= with >`: it is read in runs where that does not pay.
-    const IN_RUNS: bool = (M::IN_RUNS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
-
-    /// Takes messages into the front of `buffer`, at most `most`, and returns how many: perhaps fewer than
-    /// there are. If it is none, [`take`](Self::take) knows why.
-    // Mutants: `with 0`: one by one.
-    #[inline]
-    fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
-        let cursor = self.cursor;
-        let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
-        let most = self.shared.admits_up_to(cursor, most);
-        // Mutants: `< with ==`: runs are for lossless rings, whose stages lose nothing; loom reads them on
-        // others.
-        // Mutants: `< with >`, `< with <=`: one by one.
-        if cursor < self.shared.floor() {
-            // Unreached: a stage that was passed over while it asked what it may see: two threads have to
-            // meet there; loom stage
-            return 0;
-        }
-        let mut copies = [const { MaybeUninit::uninit() }; RUN];
-        // SAFETY: the handle keeps the ring alive. Checked: as in `value_of`. A publisher of a lossless ring
-        // leaves out no number. (Models read runs of lossy rings; those in which numbers are left out read
-        // none.)
-        let run = unsafe { self.shared.slots.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
-        let count = run.take_into(buffer);
-        self.cursor = cursor.plus(count as u64);
-        count
-    }
-
-    /// Takes the next message, going on after a lag and behind what is corrupt; `None` if there is none
-    /// before `end`. After either of these, `end` is set to the head of that moment unless it was set before:
-    /// no publisher keeps it here. The caller releases what it took.
-    #[inline]
-    pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
-        while end.is_none_or(|end| self.cursor < end) {
-            let mut message = MaybeUninit::uninit();
-            match self.take(&mut message) {
-                Ok(message) => return Some(message.take()),
-                Err(NoMessage::Empty | NoMessage::Closed) => break,
-                Err(NoMessage::Lapped) => {
-                    self.recover();
-                    end.get_or_insert_with(|| self.end());
-                }
-                Err(NoMessage::Corrupt(corrupt)) => {
-                    self.pass_corrupt(corrupt);
-                    end.get_or_insert_with(|| self.end());
-                }
-            }
-        }
-        None
-    }
-
-    /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
-    /// with many publishers, the first message that is not claimed.
-    pub(crate) fn end(&self) -> Sequence {
-        self.shared.end_before(self.shared.end_of_published(self.cursor))
-    }
-}
-
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// How many messages could be received now: those that were published, are still in the ring, and were
     /// not received yet. Messages that a lag would skip do not count. In a
@@ -868,7 +787,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         // As in `recover`.
         // Decision 0033: what would be received.
         let start = if start < frontier.oldest {
-            self.recovery.next_if_lapped(&self.shared, start).resume
+            self.losses.recovery.next_if_lapped(&self.shared, start).resume
         } else {
             self.shared.behind_left_out(start, frontier.head)
         };
@@ -888,7 +807,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[must_use]
     #[doc(alias = "receive_ratio")]
     pub fn total_received(&self) -> u64 {
-        self.cursor.since(self.start) - self.lagged - self.corrupt
+        self.cursor.since(self.start) - self.losses.lagged - self.losses.corrupt
     }
 
     /// How many messages this subscriber did not receive: they were overwritten before it read them, or
@@ -897,7 +816,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
-        self.lagged
+        self.losses.lagged
     }
 
     /// How many messages were corrupt: another process has published something that no `T` is, and this
@@ -905,7 +824,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     #[must_use]
     pub fn total_corrupt(&self) -> u64 {
-        self.corrupt
+        self.losses.corrupt
     }
 
     /// How many messages the ring holds: the number given to its constructor.
@@ -1043,7 +962,6 @@ impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by a publisher, by an
 /// upstream, or by the close.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread. After
     /// a lag it goes on with the oldest message that is still in the ring.
@@ -1162,9 +1080,9 @@ impl<T: Message, M: Mode> fmt::Debug for Subscriber<T, M> {
         let mut text = f.debug_struct("Subscriber");
         text.field("cursor", &self.cursor())
             .field("received", &self.total_received())
-            .field("lagged", &self.lagged);
+            .field("lagged", &self.losses.lagged);
         if M::IS_CHECKED {
-            text.field("corrupt", &self.corrupt);
+            text.field("corrupt", &self.losses.corrupt);
         }
         text.finish_non_exhaustive()
     }

@@ -79,14 +79,7 @@ impl fmt::Display for TopicError {
     }
 }
 
-impl Error for TopicError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Ring { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for TopicError {}
 
 /// Why a topic was not removed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -187,7 +187,6 @@ impl<T: Message> MatchingSubscriber<T> {
 }
 
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<T: Message> MatchingSubscriber<T> {
     /// Receives the next message of any of the topics, with the name of its topic. Waits for it by the
     /// [`WaitStrategy`] that the bus was made with, and sleeps once for all. After a lag it continues;
@@ -307,7 +306,6 @@ fn found_or_waited<P: Poll>(poll: &mut P, own: WaitStrategy, until: Until) -> Op
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by a publisher of any
 /// of the topics, by a new topic, by the close of a topic, or by the end of the bus.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message> MatchingSubscriber<T> {
     /// Receives the next message of any of the topics, with the name of its topic, like `recv`, in a task:
     /// the task waits, not its thread. The name is shared, and so nothing is allocated for it. After a lag it

@@ -227,7 +227,7 @@ impl Topic {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::broadcast::Lossy;

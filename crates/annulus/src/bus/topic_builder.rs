@@ -104,7 +104,6 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     /// What the memory of the ring's slots is to be like: see [`memory`](crate::memory). If a required option
     /// can't be met, the verbs below return [`TopicError::Ring`].
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn memory(self, memory: crate::memory::Memory) -> Self {
         self.with(|settings| settings.memory(memory))
     }
@@ -118,7 +117,6 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     /// # Ok::<(), annulus::bus::TopicError>(())
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn statistics(self, on: bool) -> Self {
         if seeded!("topic_statistics_unheard") {
             return self;

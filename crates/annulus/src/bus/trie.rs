@@ -188,7 +188,7 @@ fn folded(word: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::string::{String, ToString};
     use std::collections::HashMap;

@@ -278,7 +278,7 @@ impl<V> Drop for Borrowed<'_, V> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::sync::Arc;
     use alloc::vec::Vec;

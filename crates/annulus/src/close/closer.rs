@@ -142,7 +142,7 @@ impl fmt::Debug for Closer {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use crate::{mpmc, spsc};
 

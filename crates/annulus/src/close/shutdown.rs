@@ -192,7 +192,6 @@ impl Shutdown {
     /// assert_eq!(ticks, 3);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         self.wait_until(timeout)
@@ -216,7 +215,6 @@ impl Shutdown {
     /// # thread.join().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn wait_async(&self) -> impl Future<Output = ()> + Send + Unpin {
         self.state.triggered.opened()
     }
@@ -363,7 +361,7 @@ impl fmt::Debug for Shutdown {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,6 @@
 //! Errors: small, comparable, and each says what to do about it.
+// (The crate's page says which text and which source an error has. An `io::Error` with a step of this library
+// keeps the system's error as its source: the number is there.)
 
 mod refused;
 
@@ -245,7 +247,7 @@ pub(crate) fn in_time<T>(found: Option<Result<T, RecvError>>) -> Result<T, RecvT
 }
 
 /// Why a ring with the requested settings can't be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CapacityError {
     /// The ring needs more slots. A broadcast ring needs at least two: one can be read while the other is
@@ -382,7 +384,7 @@ impl fmt::Display for UpstreamError {
 impl Error for UpstreamError {}
 
 /// Why no producer could join a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The queue is closed, so nothing can be sent.

@@ -115,8 +115,8 @@
 //! ```
 //! use annulus::{Settings, WaitStrategy, spsc};
 //!
-//! let builder = Settings::new(64).wait_strategy(WaitStrategy::BackoffSpin);
-//! let (mut producer, mut consumer) = spsc::with(builder)?;
+//! let settings = Settings::new(64).wait_strategy(WaitStrategy::BackoffSpin);
+//! let (mut producer, mut consumer) = spsc::with(settings)?;
 //! let reader = std::thread::spawn(move || {
 //!     let first = consumer.recv(); // as the ring says
 //!     consumer.set_wait_strategy(WaitStrategy::PauseSpin); // for what follows

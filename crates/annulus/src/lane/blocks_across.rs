@@ -95,7 +95,7 @@ impl ControlBlock for BlocksAcross {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -446,7 +446,7 @@ impl<T> Cells<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -97,7 +97,7 @@ pub(super) fn claim<S>(
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use core::cell::Cell;
 

@@ -82,7 +82,7 @@ impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
     }
 
     /// A lane of these slots, whose first message is number `first`.
-    #[cfg(all(test, not(annulus_loom)))]
+    #[cfg(test)]
     pub(crate) fn new(slots: Cells<T>, first: Number) -> Self {
         let mut lane = core::mem::MaybeUninit::uninit();
         // SAFETY: it has the room, and is written as a whole.
@@ -505,7 +505,7 @@ impl Peer for () {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::allocation::Before;

@@ -40,7 +40,7 @@ impl Span {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use core::cell::Cell;

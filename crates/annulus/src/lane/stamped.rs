@@ -602,7 +602,7 @@ impl<T> Drop for Stamped<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::boxed::Box;
 

@@ -82,7 +82,7 @@ impl<U> Drop for Filled<U> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::rc::Rc;

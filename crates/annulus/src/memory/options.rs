@@ -123,7 +123,6 @@ impl Memory {
     /// If it is required, no page ever comes from another node, and the system kills a process if the node
     /// has no memory left. If it is preferred, other nodes help out.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn node(mut self, node: usize) -> Self {
         self.node = Some((WantedNode::Number(node), self.need));
@@ -134,7 +133,6 @@ impl Memory {
     /// each receiving handle. The builder can't know where the reader will run, so it leaves the pages where
     /// they are. Takes the place of [`node`](Self::node). Not for a ring between processes.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn near_reader(mut self) -> Self {
         self.node = Some((WantedNode::OfReader, self.need));

@@ -5,7 +5,7 @@ use core::fmt;
 use super::refused::{MemoryError, MemoryOption};
 
 /// What became of one option.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Grant {
     /// Nobody asked for it.
@@ -27,8 +27,8 @@ impl Grant {
     /// Why it is not in effect, if it was requested.
     #[must_use]
     pub fn refusal(&self) -> Option<MemoryError> {
-        match *self {
-            Self::Refused(error) => Some(error),
+        match self {
+            Self::Refused(error) => Some(error.clone()),
             Self::Granted | Self::NotRequested => None,
         }
     }
@@ -71,7 +71,7 @@ impl fmt::Display for Grant {
 /// assert_eq!(placement.prefault().is_granted(), placement.refusals().count() == 0);
 /// # Ok::<(), annulus::CapacityError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     pub(super) mapped_bytes: usize,
     pub(super) huge_bytes: usize,
@@ -108,30 +108,30 @@ impl Placement {
     /// Whether the slots lie in huge pages, all of them.
     #[must_use]
     pub fn huge_pages(&self) -> Grant {
-        self.grants[0]
+        self.grants[0].clone()
     }
 
     /// Whether each page of the slots is in memory.
     #[must_use]
     pub fn prefault(&self) -> Grant {
-        self.grants[1]
+        self.grants[1].clone()
     }
 
     /// Whether the slots are locked.
     #[must_use]
     pub fn lock(&self) -> Grant {
-        self.grants[2]
+        self.grants[2].clone()
     }
 
     /// Whether the slots lie on the NUMA node that was requested, or on the reader's.
     #[must_use]
     pub fn node(&self) -> Grant {
-        self.grants[3]
+        self.grants[3].clone()
     }
 
     /// The options that were refused, and why.
     pub fn refusals(&self) -> impl Iterator<Item = MemoryError> + use<> {
-        self.grants.into_iter().filter_map(|grant| grant.refusal())
+        self.grants.clone().into_iter().filter_map(|grant| grant.refusal())
     }
 
     /// Of so many bytes in memory that processes share.
@@ -143,8 +143,8 @@ impl Placement {
     /// Of a ring and another one.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
-        let mut grants = self.grants;
-        grants.iter_mut().zip(other.grants).for_each(|(grant, other)| *grant = grant.and(other));
+        let mut others = other.grants.into_iter();
+        let grants = self.grants.map(|grant| grant.and(others.next().unwrap_or_default()));
         Self {
             mapped_bytes: self.mapped_bytes + other.mapped_bytes,
             huge_bytes: self.huge_bytes + other.huge_bytes,
@@ -167,8 +167,8 @@ impl fmt::Display for Placement {
             0 => f.write_str("memory of the allocator")?,
             bytes => write!(f, "{bytes} bytes mapped, {} of them in huge pages", self.huge_bytes)?,
         }
-        for (option, grant) in OPTIONS.iter().zip(self.grants) {
-            if grant != Grant::NotRequested {
+        for (option, grant) in OPTIONS.iter().zip(&self.grants) {
+            if *grant != Grant::NotRequested {
                 write!(f, "\n{option}: {grant}")?;
             }
         }

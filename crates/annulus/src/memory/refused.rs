@@ -111,7 +111,7 @@ pub enum Reason {
 /// let error = spsc::with::<u64>(Settings::new(64).memory(memory)).unwrap_err();
 /// assert!(matches!(error, CapacityError::Memory(error) if error.option() == MemoryOption::HugePages));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryError {
     pub(super) option: MemoryOption,
     pub(super) reason: Reason,
@@ -197,7 +197,7 @@ impl fmt::Display for Reason {
 }
 
 /// Why there is no block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoBlock {
     /// Memory has no room for it.
     TooLarge,
@@ -220,7 +220,7 @@ impl fmt::Display for Code {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;

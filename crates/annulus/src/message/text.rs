@@ -158,7 +158,7 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::collections::BTreeSet;
     use alloc::format;

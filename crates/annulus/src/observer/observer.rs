@@ -121,7 +121,6 @@ impl fmt::Debug for Observer {
 
 /// The list of the rings of this process that have a name, for a thread that has none of their handles.
 #[cfg(all(feature = "std", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl Observer {
     /// An observer of each ring that has a name, in the order in which the rings were made. O(rings).
     ///

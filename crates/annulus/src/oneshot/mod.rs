@@ -35,7 +35,6 @@ mod source;
 use block::OneshotBlock;
 pub use receiver::Receiver;
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 pub use receiver::RecvFuture;
 pub use sender::Sender;
 

@@ -110,7 +110,6 @@ impl<T: Send> Receiver<T> {
     /// # drop(sender);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(timeout)
     }
@@ -145,7 +144,6 @@ impl<T: Send> Receiver<T> {
     /// # thread.join().unwrap().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         RecvFuture::new(self)
     }
@@ -250,7 +248,6 @@ impl<T: Send> Poll for AwaitValue<'_, T> {
 /// *Cancel safety*: dropped at any time, it leaves no waker behind, unless the sender is just waking it. The
 /// receiver goes with it, and a value that was sent already is dropped. It is `Send` and `Unpin`.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 #[must_use = "a future does nothing until it is awaited"]
 pub struct RecvFuture<T: Send, R: BorrowMut<Receiver<T>> = Receiver<T>> {
     receiver: R,
@@ -335,7 +332,6 @@ impl<T: Send, R: BorrowMut<Receiver<T>>> fmt::Debug for RecvFuture<T, R> {
 /// # thread.join().unwrap().unwrap();
 /// ```
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send> IntoFuture for Receiver<T> {
     type Output = Result<T, RecvError>;
     type IntoFuture = RecvFuture<T>;

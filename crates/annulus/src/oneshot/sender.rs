@@ -71,7 +71,6 @@ impl<T: Send> Sender<T> {
     /// As [`closed`](Self::closed), but gives up after `timeout` on the monotonic clock. Returns whether the
     /// receiver is gone or has closed the channel.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn closed_timeout(&self, timeout: Duration) -> bool {
         self.closed_until(timeout)
@@ -98,7 +97,6 @@ impl<T: Send> Sender<T> {
     /// # asker.join().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
         // SAFETY: the event is in the block, which lives as long as the sender, which is borrowed.
         unsafe { crate::wait::Waiting::new(AwaitClose(&self.share)) }

@@ -110,16 +110,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl Error for BuildError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Capacity { error, .. } => Some(error),
-            Self::Thread { error, .. } => Some(error),
-            Self::Core { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for BuildError {}
 
 /// A stage that panicked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -267,7 +267,6 @@ impl<T: Send + 'static> Input<T> {
     /// # pipeline.join().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub async fn send_async(&mut self, mut message: T) -> Result<(), SendError<T>> {
         loop {
             match self.try_send(message) {

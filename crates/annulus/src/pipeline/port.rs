@@ -11,7 +11,8 @@ use super::timing::Timing;
 use crate::broadcast::{Lossless, Lossy, Publisher};
 use crate::error::{GiveBack, RecvError, Refusal, SendTimeoutError, TrySendError};
 use crate::message::Message;
-use crate::queue::{InPlace, Producer, ordered, spsc};
+use crate::queue::kind::InPlace;
+use crate::queue::{Producer, ordered, spsc};
 use crate::sync::seeded;
 use crate::transmit::room::Alone;
 use crate::wait::{Control, EventCount, Lending, Look, Until, WaitStrategy};
@@ -417,7 +418,7 @@ impl<R: Receive> Drop for Existing<R> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::boxed::Box;
     use core::mem;

@@ -6,7 +6,7 @@ use core::fmt;
 use crate::memory::MemoryError;
 
 /// Why a pool of the requested size can't be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolError {
     /// A slab needs at least one byte.

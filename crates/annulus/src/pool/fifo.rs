@@ -198,7 +198,7 @@ impl Fifo {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

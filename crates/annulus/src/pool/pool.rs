@@ -123,7 +123,6 @@ impl BufferPool {
     /// # Ok::<(), PoolError>(())
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn with_memory(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
         let memory = if seeded!("builder_memory_unheard") { Memory::default() } else { memory };
         Self::of(slab_bytes, count, memory)
@@ -142,7 +141,6 @@ impl BufferPool {
     /// assert_eq!(pool.placement().mapped_bytes(), 0, "it is from the allocator");
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.owner.shared().slabs().block().placement()
@@ -157,7 +155,6 @@ impl BufferPool {
     /// [`MemoryError`](crate::memory::MemoryError): the pool was made without that option, or the slabs can't
     /// be moved. They stay where they are then.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     pub fn bring_memory_here(&self) -> Result<(), crate::memory::MemoryError> {
         self.owner.shared().slabs().block().bring_to(crate::memory::node_here()?)
     }

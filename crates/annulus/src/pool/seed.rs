@@ -55,7 +55,7 @@ fn mixed(mut bits: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

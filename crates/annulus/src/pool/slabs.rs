@@ -35,12 +35,12 @@ unsafe impl Sync for Slabs {}
 impl Slabs {
     /// `count` slabs of `slab_bytes` zeros, in `memory`. Every page is written here.
     pub(super) fn zeroed(slab_bytes: usize, count: usize, memory: &Memory) -> Result<Self, PoolError> {
-        let too_large = PoolError::TooLarge { slab_bytes, count };
-        let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or(too_large)?;
-        let bytes = distance.checked_mul(count).ok_or(too_large)?;
-        let layout = Layout::from_size_align(bytes, LINE_BYTES).map_err(|_| too_large)?;
+        let too_large = || PoolError::TooLarge { slab_bytes, count };
+        let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or_else(too_large)?;
+        let bytes = distance.checked_mul(count).ok_or_else(too_large)?;
+        let layout = Layout::from_size_align(bytes, LINE_BYTES).map_err(|_| too_large())?;
         let block = Block::zeroed(layout, memory, Before::NOTHING).map_err(|refused| match refused {
-            NoBlock::TooLarge => too_large,
+            NoBlock::TooLarge => too_large(),
             NoBlock::Refused(error) => PoolError::Memory(error),
         })?;
         Ok(Self {
@@ -108,7 +108,7 @@ impl Drop for Slabs {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -72,11 +72,11 @@ impl PoolState {
             }
             _ => {}
         }
-        let too_large = PoolError::TooLarge { slab_bytes, count };
+        let too_large = || PoolError::TooLarge { slab_bytes, count };
         let slabs = Slabs::zeroed(slab_bytes, count, &memory)?;
         let split = Split::of(count);
         let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| too_large)?;
+        words.try_reserve_exact(count).map_err(|_| too_large())?;
         // SAFETY: there is a first slab.
         let mut seed = Seed::new(unsafe { slabs.start(0) });
         // The first slab is on top, the second follows it.
@@ -86,7 +86,7 @@ impl PoolState {
             WordLine(SlabWord::free(next, generation))
         }));
         let is_large = slab_bytes.saturating_mul(count) >= LARGE_BYTES;
-        let from_handles = if is_large { Some(Fifo::new(count).ok_or(too_large)?) } else { None };
+        let from_handles = if is_large { Some(Fifo::new(count).ok_or_else(too_large)?) } else { None };
         Ok(Self {
             head: HeadLine(FreeList::new(0)),
             from_handles,

@@ -99,7 +99,7 @@ impl fmt::Display for ProcessorWait {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;

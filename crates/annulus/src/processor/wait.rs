@@ -43,7 +43,7 @@ pub(crate) fn pause() {
     instructions::pause_by(ProcessorWait::of_this_processor());
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -187,7 +187,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// # drop(producer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(timeout)
     }
@@ -304,7 +303,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_batch_timeout(
         &mut self,
         values: &mut [T],
@@ -369,7 +367,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_many_timeout(
         &mut self,
         values: &mut Vec<T>,
@@ -752,7 +749,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_readable_timeout(&mut self, timeout: Duration) -> Result<&[T], RecvTimeoutError>
     where
         K: InPlace + QueueKind,
@@ -898,7 +894,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_readable_shared_timeout(
         &mut self,
         timeout: Duration,
@@ -1120,7 +1115,6 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread.
     ///
@@ -1278,7 +1272,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// What the memory of all rings is like now, and which options of
     /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
     /// O(rings).
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         let rings = self.end.state().nodes().map(|node| node.lane.block().placement());
@@ -1300,13 +1293,12 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// [`MemoryError`]: the queue was made without that option, or the slots of a ring can't be moved. Those
     /// of other rings may have been moved.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
         self.end.state().bring_to(node_here()?)
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use core::ptr::NonNull;

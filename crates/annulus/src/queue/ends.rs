@@ -225,7 +225,7 @@ impl<E> Drop for MoveBack<'_, E> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::string::String;
     use std::panic::{AssertUnwindSafe, catch_unwind};

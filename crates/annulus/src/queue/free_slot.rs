@@ -124,7 +124,8 @@ impl<W: Write<T>, T> Poll for AwaitFreeSlot<'_, W, T> {
 #[cfg(all(test, any(feature = "std", feature = "async"), not(annulus_loom)))]
 mod tests {
     use super::*;
-    use crate::queue::{Consumer, Producer, QueueKind};
+    use crate::queue::kind::QueueKind;
+    use crate::queue::{Consumer, Producer};
     use crate::sync::Ordering;
     use crate::{spmc, spsc};
 

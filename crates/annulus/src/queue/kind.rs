@@ -1,15 +1,36 @@
-//! What the four kinds of queue have in common, and what tells them apart. The public handles are written
-//! once, over these.
+//! The kinds of queues, as traits: what a kind can do. The handles are written once, over these, and so are
+//! functions that take a queue of any kind.
 //!
-//! | kind | a producer's end | a consumer's end | its lanes |
-//! | --- | --- | --- | --- |
-//! | [`Spsc`] | [`WriteEnd`] | [`One`] | one to one, the only one |
-//! | [`Mpsc`] | [`WriteEnd`] | [`FanIn`] | one to one |
-//! | [`Spmc`] | [`WriteMany`] | [`ReadMany`] | one to many, the only one |
-//! | [`Mpmc`] | [`WriteMany`] | [`ReadMany`] | one to many |
+//! ```
+//! use annulus::queue::Producer;
+//! use annulus::queue::kind::Joinable;
+//! use annulus::{mpmc, mpsc};
 //!
-//! [`Parts`] says what a kind is made of. The public traits say what a kind can do, and have the functions
-//! that only such a kind has.
+//! fn two<T: Send, K: Joinable>(first: Producer<T, K>) -> [Producer<T, K>; 2] {
+//!     [first.clone(), first]
+//! }
+//!
+//! let (producer, mut consumer) = mpsc::channel(4);
+//! for mut producer in two(producer) {
+//!     producer.send(7).unwrap();
+//! }
+//! assert_eq!(consumer.iter().sum::<u64>(), 14);
+//!
+//! let (producer, consumer) = mpmc::channel(4);
+//! for mut producer in two(producer) {
+//!     producer.send(7).unwrap();
+//! }
+//! assert_eq!(consumer.into_iter().sum::<u64>(), 14);
+//! ```
+
+// | kind | a producer's end | a consumer's end | its lanes |
+// | --- | --- | --- | --- |
+// | `Spsc` | `WriteEnd` | `One` | one to one, the only one |
+// | `Mpsc` | `WriteEnd` | `FanIn` | one to one |
+// | `Spmc` | `WriteMany` | `ReadMany` | one to many, the only one |
+// | `Mpmc` | `WriteMany` | `ReadMany` | one to many |
+//
+// `Parts` says what a kind is made of. The public traits have the functions that only such a kind has.
 
 #![allow(
     private_bounds,

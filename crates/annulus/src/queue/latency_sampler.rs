@@ -136,7 +136,7 @@ fn now() -> u64 {
     0
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
 

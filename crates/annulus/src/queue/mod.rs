@@ -19,7 +19,7 @@
 //! next producer that joins takes over its ring, with the messages in it. A [`Consumer`] takes from the rings
 //! in turn. Its documentation states how long a message may wait, and what a poll costs.
 //!
-//! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`QueueKind`]. They have the
+//! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`kind`]. They have the
 //! same verbs, except those that make no sense for a kind.
 
 #[cfg(feature = "shm")]
@@ -32,7 +32,7 @@ mod consumer;
 mod ends;
 mod fan_in;
 mod free_slot;
-mod kind;
+pub mod kind;
 mod lane_node;
 mod latency_sampler;
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -56,7 +56,6 @@ mod write_many;
 pub use across::{Across, Joins, ManyAcross};
 pub use channels::{mpmc, mpsc, spmc, spsc, with};
 pub use consumer::{Consumer, TryIter};
-pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]
 pub use lent::Lent;

@@ -148,7 +148,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// # drop(consumer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, timeout)
     }
@@ -245,7 +244,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     ///
     /// As [`send_timeout`](Self::send_timeout). Both give back the values that were not sent.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_batch_timeout<'v>(
         &mut self,
         values: &'v [T],
@@ -502,7 +500,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     ///
     /// If `most` is 0.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn reserve_timeout(
         &mut self,
         most: usize,
@@ -634,7 +631,6 @@ transmits! {
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Sends `value`, like [`send`](Self::send), in a task: while the ring is full, the task waits, not its
     /// thread.
@@ -859,7 +855,6 @@ impl<T, K: AnyKind> fmt::Debug for Producer<T, K> {
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// What the memory of this producer's ring is like now, and which options of
     /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.end.node().lane.block().placement()

@@ -315,7 +315,7 @@ impl<T> Drop for ReadMany<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 impl<T> ReadMany<T> {
     /// As if the local lane had had its turn.
     pub(super) fn end_turn_for_test(&mut self) {
@@ -323,7 +323,7 @@ impl<T> ReadMany<T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::queue::mpmc;

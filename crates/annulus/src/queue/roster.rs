@@ -474,7 +474,7 @@ impl<L> Drop for Roster<L> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 impl<L> Roster<L> {
     /// As if a consumer stopped while it deactivates lanes.
     pub(super) fn stop_thinning_for_test(&self) {

@@ -194,7 +194,7 @@ impl<T: Pod + fmt::Debug> fmt::Debug for SharedSlice<'_, T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -97,13 +97,14 @@ impl Thinning {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use alloc::vec::Vec;
 
     use super::*;
     use crate::queue::ends::Read;
-    use crate::queue::{self, Consumer, Joinable, Producer, mpmc, mpsc};
+    use crate::queue::kind::Joinable;
+    use crate::queue::{self, Consumer, Producer, mpmc, mpsc};
     use crate::settings::Settings;
 
     /// Lanes of these tests.

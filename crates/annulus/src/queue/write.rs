@@ -599,10 +599,11 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Consumer, InPlace, Producer, mpsc, spsc};
+    use crate::queue::kind::InPlace;
+    use crate::queue::{Consumer, Producer, mpsc, spsc};
 
     /// lane.send1 to lane.send4 of one message, with calls in between. Returns whether the message is sent.
     fn send_around<C: ControlBlock>(

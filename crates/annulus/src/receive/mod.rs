@@ -211,7 +211,6 @@ pub trait Receive: Waitable {
     /// # drop(producer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     fn recv_timeout(&mut self, timeout: Duration) -> Result<Self::Item, RecvTimeoutError> {
         in_time(self.recv_late(timeout.into()))
     }
@@ -296,7 +295,6 @@ pub trait Receive: Waitable {
     /// assert_eq!(pollster::block_on(sum(&mut boxed)), 6);
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     fn recv_async(&mut self) -> impl Future<Output = Result<Self::Item, RecvError>> + Send + Unpin
     where
         Self: Sized,
@@ -322,7 +320,6 @@ pub trait Receive: Waitable {
     /// assert_eq!(pollster::block_on(boxed.stream().collect::<Vec<_>>()), [1, 2, 3]);
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     fn stream(&mut self) -> impl FusedStream<Item = Self::Item> + Send + Unpin
     where
         Self: Sized,

@@ -181,7 +181,7 @@ pub(crate) unsafe fn copy_shared(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -362,7 +362,7 @@ impl Gate {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;

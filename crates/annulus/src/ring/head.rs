@@ -515,7 +515,7 @@ pub struct LentHead {
     pub bound: NonNull<u64>,
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use core::mem::MaybeUninit;
 

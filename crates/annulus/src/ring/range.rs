@@ -95,7 +95,7 @@ impl Range {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
 

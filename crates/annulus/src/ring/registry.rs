@@ -344,7 +344,7 @@ impl Registry {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 impl Registry {
     /// How many cells there are, in use or not.
     pub(super) fn cells(&self) -> u64 {
@@ -352,7 +352,7 @@ impl Registry {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

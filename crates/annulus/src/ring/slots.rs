@@ -482,6 +482,22 @@ impl<T: Message> Value<'_, T> {
         // SAFETY: the bytes are what `encode` of one `T` returned, or `is_value` is true of them.
         unsafe { T::decode(self.0.as_ptr()) }
     }
+
+    /// With its buffer, so that a function can return it.
+    #[inline]
+    pub(crate) fn keep(self) -> KeptValue<T> {
+        KeptValue(mem::replace(self.0, MaybeUninit::uninit()))
+    }
+}
+
+/// A message, in a buffer of its own. Only [`Value::keep`] makes one.
+pub(crate) struct KeptValue<T: Message>(MaybeUninit<T::Wire>);
+
+impl<T: Message> KeptValue<T> {
+    #[inline(always)]
+    pub(crate) fn take(mut self) -> T {
+        Value(&mut self.0).take()
+    }
 }
 
 /// What was read whole and is no message. Only [`Whole::checked`] makes one.
@@ -850,7 +866,7 @@ pub struct LentSlots {
     pub payload_at: usize,
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;

@@ -75,7 +75,6 @@
 /// Where the verbs of the handles would panic.
 #[doc(alias = "after")]
 #[doc(alias = "never")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[macro_export]
 macro_rules! select {
     ($($arms:tt)+) => {
@@ -103,7 +102,6 @@ macro_rules! select {
 ///     recv(consumer) -> number => panic!("{number:?} comes too late"),
 /// }
 /// ```
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[macro_export]
 macro_rules! select_biased {
     ($($arms:tt)+) => {

@@ -5,7 +5,8 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::chosen::{took, turn};
-use crate::queue::{InPlace, bytes};
+use crate::queue::bytes;
+use crate::queue::kind::InPlace;
 use crate::receive::Waitable;
 use crate::transmit::room::WaitsForRoom;
 use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, Until, UntilReady, wait_for_any};

@@ -124,11 +124,11 @@ type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribab
 ///
 /// The errors of that function.
 pub fn lossy<const WORDS: usize, const LARGE: bool>(
-    builder: Settings,
+    settings: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>>, ShareError> {
     fits::<WORDS, LARGE>(of);
-    super::broadcast::create_lossy(builder, of)
+    super::broadcast::create_lossy(settings, of)
 }
 
 /// As [`Invitation::accept`].
@@ -151,12 +151,12 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
 ///
 /// The errors of that function.
 pub fn lossless<const WORDS: usize, const LARGE: bool>(
-    builder: Settings,
+    settings: Settings,
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<broadcast::Publisher<Block<WORDS, LARGE>, Lossless>>, ShareError> {
     fits::<WORDS, LARGE>(of);
-    super::broadcast::create_ring_with_seats(builder, of, seats)
+    super::broadcast::create_ring_with_seats(settings, of, seats)
 }
 
 /// As [`Invitation::accept_lossless`].
@@ -396,9 +396,9 @@ mod tests {
             Block(words)
         };
         for first in [0, 1 << 20] {
-            let builder = Settings::new(4).wait_strategy(BLOCK).first(first);
+            let settings = Settings::new(4).wait_strategy(BLOCK).first(first);
             let Shared { handle: mut typed, invitation, .. } =
-                crate::shm::broadcast::lossy::<T>(builder.clone()).unwrap();
+                crate::shm::broadcast::lossy::<T>(settings.clone()).unwrap();
             let ring = accept::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {
@@ -412,7 +412,7 @@ mod tests {
             drop(typed);
             assert!(subscriber.recv().is_err());
 
-            let Shared { handle: mut blocks, invitation, .. } = lossy::<WORDS, LARGE>(builder, &of).unwrap();
+            let Shared { handle: mut blocks, invitation, .. } = lossy::<WORDS, LARGE>(settings, &of).unwrap();
             let ring = invitation.accept::<T>().unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {

@@ -89,29 +89,29 @@ pub fn lossy<T: Message>(settings: Settings) -> Result<Shared<Publisher<T>, Subs
 
 /// As [`lossy`], for any message. Any bytes are a `T`.
 pub(super) fn create_lossy<T: Message>(
-    builder: Settings,
+    settings: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
-    let (across, invitation) = create_ring(&builder, ShmKind::Lossy, 0, of)?;
+    let (across, invitation) = create_ring(&settings, ShmKind::Lossy, 0, of)?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let (handle, peers) = unsafe { builder.lossy_across(across) }?;
+    let (handle, peers) = unsafe { settings.lossy_across(across) }?;
     Ok(Shared { handle, peers, invitation })
 }
 
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
 /// lossless ring.
 fn create_ring(
-    builder: &Settings,
+    settings: &Settings,
     kind: ShmKind,
     seats: usize,
     of: &MessageType,
 ) -> Result<(Across, Invitation), ShareError> {
-    let capacity = builder.capacity;
+    let capacity = settings.capacity;
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
     }
-    let first = builder.first_sequence()?;
+    let first = settings.first_sequence()?;
     let is_lossless = kind == ShmKind::Lossless;
     let identity = Identity::new()?;
     let page = if is_lossless {
@@ -122,7 +122,7 @@ fn create_ring(
     let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::One);
     let slot_bytes = stride * size_of::<u64>();
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes };
+    let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
     let layout = Layout {
         kind,
         payload,
@@ -133,15 +133,15 @@ fn create_ring(
         creator: ProcessId::current()?,
         identity,
     };
-    let slots = slots_layout(stride, capacity).ok_or(too_large)?;
-    let slots_offset = layout.slots_offset().ok_or(too_large)?;
-    let bytes = slots_offset.checked_add(slots.size()).ok_or(too_large)?;
-    let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, builder.memory)?;
+    let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
+    let slots_offset = layout.slots_offset().ok_or_else(too_large)?;
+    let bytes = slots_offset.checked_add(slots.size()).ok_or_else(too_large)?;
+    let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
-    layout.write(&memory, &schema).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or_else(too_large)?;
     if is_lossless {
         // SAFETY: it is in the memory, which lives.
-        unsafe { shown(&memory).as_ref() }.begin_lossless(builder.headroom, seats);
+        unsafe { shown(&memory).as_ref() }.begin_lossless(settings.headroom, seats);
     }
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened(&memory)?, page.as_fd().try_clone_to_owned()?);
@@ -389,25 +389,25 @@ const MOST_SEATS: usize = 1024;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn lossless<T: Message>(
-    builder: Settings,
+    settings: Settings,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
-    create_ring_with_seats(builder, &MessageType::of::<T>(), seats)
+    create_ring_with_seats(settings, &MessageType::of::<T>(), seats)
 }
 
 /// As [`lossless`], for any message.
 pub(super) fn create_ring_with_seats<T: Message>(
-    builder: Settings,
+    settings: Settings,
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = create_ring(&builder, ShmKind::Lossless, seats, of)?;
+    let (across, invitation) = create_ring(&settings, ShmKind::Lossless, seats, of)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let handle = unsafe { builder.lossless_across(across) }?;
+    let handle = unsafe { settings.lossless_across(across) }?;
     Ok(Shared { handle, peers: (), invitation })
 }
 

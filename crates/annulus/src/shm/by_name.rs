@@ -54,10 +54,10 @@ use crate::settings::Settings;
 /// ```
 pub fn publish<T: Message>(
     name: &str,
-    builder: Settings,
+    settings: Settings,
 ) -> Result<(Publisher<T>, PublishedName), FindError> {
     let directory = Directory::of_user()?;
-    let Shared { handle, invitation, .. } = lossy::<T>(builder)?;
+    let Shared { handle, invitation, .. } = lossy::<T>(settings)?;
     let name = invitation.publish(&directory, name)?;
     Ok((handle, name))
 }

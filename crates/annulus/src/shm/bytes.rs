@@ -64,12 +64,12 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn producer(
-    builder: Settings,
+    settings: Settings,
     when_consumer_dies: WhenGone,
 ) -> Result<Shared<Producer, Peer>, ShareError> {
-    let capacity = builder.capacity;
+    let capacity = settings.capacity;
     let made =
-        create_queue(in_words(builder)?, ShmKind::Bytes, &words(), capacity as u64, when_consumer_dies)?;
+        create_queue(in_words(settings)?, ShmKind::Bytes, &words(), capacity as u64, when_consumer_dies)?;
     Ok(made.map(|words| Producer { words, capacity }))
 }
 

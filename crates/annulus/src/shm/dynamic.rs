@@ -26,6 +26,8 @@
 //! ```
 // Decision 0129: a class of sizes on the stack, and exactly the message in the ring.
 
+mod ends;
+
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
@@ -33,6 +35,8 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 use std::vec::Vec;
+
+use ends::{Patience, Receives, Sends};
 
 use super::blocks::{self, Block, MessageType, classes};
 use super::broadcast::{Accepted, AcceptedLossless, Mark, NoSeat};
@@ -44,15 +48,14 @@ use super::process::PeerState;
 use super::queue::Peer;
 use super::shared::{Shared, WhenGone};
 use super::{mp_broadcast, mpsc};
-use crate::broadcast::{self, FellowPublisher, Lossless, MayLose, Publisher, Subscriber};
+use crate::broadcast;
 use crate::close::Closer;
 use crate::error::{GiveBack, Refusal};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-use crate::queue::{AnyKind, Consumer, InPlace, Producer};
-use crate::receive::Receive;
+use crate::receive::Waitable;
 use crate::settings::Settings;
-use crate::transmit::Transmit;
-use crate::wait::WaitStrategy;
+use crate::sync::AtomicU64;
+use crate::wait::{self, EventCount, Source, Until, UntilReady, WaitStrategy, wait_until};
 
 /// A message of a broadcast ring has at most so many bytes here.
 pub const LONGEST: usize = 4096;
@@ -93,16 +96,7 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl Error for OpenError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Kind(_) | Self::TooLong { .. } => None,
-            Self::Attach(error) => error.source(),
-            Self::NoSeat(error) => error.source(),
-            Self::Share(error) => error.source(),
-        }
-    }
-}
+impl Error for OpenError {}
 
 impl From<AttachError> for OpenError {
     fn from(error: AttachError) -> Self {
@@ -131,139 +125,12 @@ macro_rules! in_blocks {
     };
 }
 
-/// For how long a verb waits.
-#[derive(Clone, Copy)]
-enum Patience {
-    None,
-    For(Duration),
-    Endless,
-}
-
-/// The block of a message.
-fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Block<WORDS, LARGE> {
-    let mut words = [0_u64; WORDS];
-    bytemuck::cast_slice_mut(&mut words)[..message.len()].copy_from_slice(message);
-    Block(words)
-}
-
-/// A handle that sends, whatever its ring.
-trait Sends: Send {
-    /// Sends a message of the ring's length.
-    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal>;
-
-    fn closer(&self) -> Closer;
-
-    fn is_closed(&self) -> bool;
-
-    /// The number of the next message, of a ring with one publisher.
-    fn sequence(&self) -> Option<u64> {
-        None
-    }
-
-    fn skip_to(&mut self, _: u64) -> Option<u64> {
-        None
-    }
-
-    fn wait_for_subscribers(&self, _: usize, _: Duration) -> bool {
-        true
-    }
-}
-
-fn of_tried<T>(error: &TrySendError<T>) -> Refusal {
-    if error.is_full() { Refusal::Full } else { Refusal::Closed }
-}
-
-/// Sends a block to a broadcast ring.
-fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE: bool>(
-    publisher: &mut S,
-    message: &[u8],
-    patience: Patience,
-) -> Result<(), Refusal> {
-    let message = block(message);
-    match patience {
-        Patience::None => publisher.try_send(message).map_err(|error| of_tried(&error)),
-        Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(|error| of_timed(&error)),
-        Patience::Endless => publisher.send(message).map_err(|_| Refusal::Closed),
-    }
-}
-
-fn of_timed<T>(error: &SendTimeoutError<T>) -> Refusal {
-    match error {
-        SendTimeoutError::Timeout(_) => Refusal::Full,
-        SendTimeoutError::Closed(_) => Refusal::Closed,
-    }
-}
-
-/// What all publishers have.
-macro_rules! publisher_verbs {
-    () => {
-        fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
-            put(self, message, patience)
-        }
-
-        fn closer(&self) -> Closer {
-            self.closer()
-        }
-
-        fn is_closed(&self) -> bool {
-            Transmit::is_closed(self)
-        }
-    };
-}
-
-impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>> {
-    publisher_verbs!();
-
-    fn sequence(&self) -> Option<u64> {
-        Some(self.next_sequence())
-    }
-
-    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
-        self.skip_to(sequence).ok()
-    }
-}
-
-impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>, Lossless> {
-    publisher_verbs!();
-
-    fn sequence(&self) -> Option<u64> {
-        Some(self.next_sequence())
-    }
-
-    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
-        (sequence <= self.next_sequence()).then_some(0)
-    }
-
-    fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {
-        self.wait_for_subscribers_timeout(count, timeout)
-    }
-}
-
-impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>> {
-    publisher_verbs!();
-}
-
-/// A slot is a byte: a message is as many slots as it has bytes.
-impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
-    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
-        let bytes = message.len();
-        let room = match patience {
-            Patience::None => self.try_reserve(bytes).map_err(|error| of_tried(&error)),
-            Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(|error| of_timed(&error)),
-            Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
-        }?;
-        // Room ends between two messages, so there is room for all of this one.
-        assert_eq!(room.write_slice(message), bytes);
-        Ok(())
-    }
-
-    fn closer(&self) -> Closer {
-        self.closer()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
+fn assert_whole(run: &[u8], bytes: usize) {
+    assert!(
+        run.len() % bytes.max(1) == 0,
+        "a run has the length of so many messages of {bytes} bytes, and not {} bytes",
+        run.len()
+    );
 }
 
 /// The sending end of a ring. Its drop leaves the ring, as the drop of any handle of that ring does.
@@ -278,9 +145,9 @@ impl Sender {
     /// # Errors
     ///
     /// [`TooLong`](OpenError::TooLong), [`Share`](OpenError::Share).
-    pub fn lossy(builder: Settings, of: &MessageType) -> Result<Shared<Self>, OpenError> {
+    pub fn lossy(settings: Settings, of: &MessageType) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
-            Ok(blocks::lossy::<WORDS, LARGE>(builder, of)?.alone(|publisher| Self::new(publisher, of)))
+            Ok(blocks::lossy::<WORDS, LARGE>(settings, of)?.alone(|publisher| Self::new(publisher, of)))
         })
     }
 
@@ -289,9 +156,9 @@ impl Sender {
     /// # Errors
     ///
     /// As of [`lossy`](Self::lossy).
-    pub fn lossless(builder: Settings, of: &MessageType, seats: usize) -> Result<Shared<Self>, OpenError> {
+    pub fn lossless(settings: Settings, of: &MessageType, seats: usize) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
-            Ok(blocks::lossless::<WORDS, LARGE>(builder, of, seats)?.alone(|publisher| Self::new(publisher, of)))
+            Ok(blocks::lossless::<WORDS, LARGE>(settings, of, seats)?.alone(|publisher| Self::new(publisher, of)))
         })
     }
 
@@ -313,11 +180,11 @@ impl Sender {
     ///
     /// [`Share`](OpenError::Share).
     pub fn spsc(
-        builder: Settings,
+        settings: Settings,
         of: &MessageType,
         policy: WhenGone,
     ) -> Result<Shared<Self, Peer>, OpenError> {
-        Ok(blocks::spsc_producer(builder, of, policy)?.map(|producer| Self::new(producer, of)))
+        Ok(blocks::spsc_producer(settings, of, policy)?.map(|producer| Self::new(producer, of)))
     }
 
     /// Joins a ring that takes several senders: a broadcast ring of several publishers, or a queue of several
@@ -388,14 +255,57 @@ impl Sender {
         self.put(message, Patience::For(timeout)).map_err(|refusal| SendTimeoutError::of(refusal, ()))
     }
 
+    fn put_run<'m>(&mut self, run: &'m [u8], patience: Patience) -> Result<(), (&'m [u8], Refusal)> {
+        assert_whole(run, self.bytes);
+        let sent = self.end.send_run(run, self.bytes, patience.into());
+        sent.map_err(|(left, refusal)| (&run[run.len() - left..], refusal))
+    }
+
+    /// Sends the messages of a run, in order: cheaper than one by one. Waits for room as often as necessary.
+    /// The run may be longer than the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives back the part that was not sent: the ring is closed.
+    ///
+    /// # Panics
+    ///
+    /// If the run does not have the length of so many messages; so do the other verbs for runs.
+    pub fn send_run<'m>(&mut self, run: &'m [u8]) -> Result<(), SendError<&'m [u8]>> {
+        self.put_run(run, Patience::Endless).map_err(|(rest, _)| SendError(rest))
+    }
+
+    /// As [`send_run`](Self::send_run), without a wait: it sends as many messages as there is room for.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError`] gives back the part that was not sent.
+    pub fn try_send_run<'m>(&mut self, run: &'m [u8]) -> Result<(), TrySendError<&'m [u8]>> {
+        self.put_run(run, Patience::None).map_err(|(rest, refusal)| TrySendError::of(refusal, rest))
+    }
+
+    /// As [`send_run`](Self::send_run), for that long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError`] gives back the part that was not sent.
+    pub fn send_run_timeout<'m>(
+        &mut self,
+        run: &'m [u8],
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<&'m [u8]>> {
+        self.put_run(run, Patience::For(timeout))
+            .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
+    }
+
     /// The number of the next message, of a broadcast ring with one publisher; `None` of other rings.
     #[must_use]
     pub fn sequence(&self) -> Option<u64> {
         self.end.sequence()
     }
 
-    /// Leaves out the numbers before this one, as [`Publisher::skip_to`] does, and returns how many. `None`:
-    /// this ring can't leave out numbers.
+    /// Leaves out the numbers before this one, as [`Publisher::skip_to`](broadcast::Publisher::skip_to) does,
+    /// and returns how many. `None`: this ring can't leave out numbers.
     pub fn skip_to(&mut self, sequence: u64) -> Option<u64> {
         self.end.skip_to(sequence)
     }
@@ -436,109 +346,6 @@ pub enum Start {
     Oldest,
     /// With the next one that is published.
     Newest,
-}
-
-/// A handle that receives, whatever its ring.
-trait Receives: Send {
-    /// Receives a message of the ring's length.
-    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError>;
-
-    /// Appends up to `most` messages of so many bytes that are there and follow each other.
-    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize);
-
-    /// How many bytes or messages wait.
-    fn len(&self, bytes: usize) -> usize;
-
-    fn is_closed(&self) -> bool;
-
-    /// The number of the next message, of a broadcast ring.
-    fn cursor(&self) -> Option<u64> {
-        None
-    }
-
-    fn total_lagged(&self) -> u64 {
-        0
-    }
-}
-
-impl<const WORDS: usize, const LARGE: bool, M: MayLose> Receives for Subscriber<Block<WORDS, LARGE>, M>
-where
-    Self: Receive<Item = Block<WORDS, LARGE>>,
-{
-    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
-        let Block(words) = match patience {
-            Patience::None => Receive::try_recv(self).map_err(|error| match error {
-                TryRecvError::Empty => RecvTimeoutError::Timeout,
-                TryRecvError::Closed => RecvTimeoutError::Closed,
-            }),
-            Patience::For(timeout) => self.recv_timeout(timeout),
-            Patience::Endless => self.recv().map_err(RecvTimeoutError::from),
-        }?;
-        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
-        Ok(())
-    }
-
-    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
-        for _ in 0..most {
-            // A lag ends the run: the message behind it does not follow. (The subscriber has counted it.)
-            let Ok(Block(words)) = self.try_recv_or_lag() else { break };
-            run.extend_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
-        }
-    }
-
-    fn len(&self, _: usize) -> usize {
-        self.len()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
-
-    fn cursor(&self) -> Option<u64> {
-        Some(self.cursor())
-    }
-
-    fn total_lagged(&self) -> u64 {
-        self.total_lagged()
-    }
-}
-
-impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
-    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
-        let bytes = message.len();
-        let there = match patience {
-            Patience::None => {
-                if self.readable_shared().is_empty() && self.is_fully_drained() {
-                    return Err(RecvTimeoutError::Closed);
-                }
-                self.readable_shared()
-            }
-            Patience::For(timeout) => self.wait_readable_shared_timeout(timeout)?,
-            Patience::Endless => self.wait_readable_shared()?,
-        };
-        if there.is_empty() {
-            return Err(RecvTimeoutError::Timeout);
-        }
-        there.slice(..bytes).copy_to(message);
-        self.advance(bytes);
-        Ok(())
-    }
-
-    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
-        let there = self.readable_shared();
-        let (before, taken) = (run.len(), there.len().min(most.saturating_mul(bytes)));
-        run.resize(before + taken, 0);
-        there.slice(..taken).copy_to(&mut run[before..]);
-        self.advance(taken);
-    }
-
-    fn len(&self, bytes: usize) -> usize {
-        self.len() / bytes
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
 }
 
 /// A broadcast ring, as a process has joined it.
@@ -805,6 +612,47 @@ impl Receiver {
         (run.len() - before) / self.bytes.max(1)
     }
 
+    /// Receives messages that are there into the front of `run`, up to its length, without a wait, and
+    /// returns how many. The rest of `run` is unchanged. Behind lost messages, which it counts, it goes on
+    /// with the oldest one that is there, and then ends before those that came meanwhile.
+    ///
+    /// Of a broadcast ring, a message of 8, 16, 32 bytes or another power of two goes straight from the ring
+    /// into a `run` that lies at a multiple of 8; others pass over the stack. Of a queue, all go straight.
+    ///
+    /// # Panics
+    ///
+    /// If `run` does not have the length of so many messages.
+    pub fn recv_run_into(&mut self, run: &mut [u8]) -> usize {
+        assert_whole(run, self.bytes);
+        if self.bytes == 0 { 0 } else { self.end.recv_run_into(run, self.bytes) }
+    }
+
+    /// Receives the newest message that is there, without a wait, and returns how many messages it passed for
+    /// that. A lossy receiver counts these as lost, too. Never goes back, and never delivers a message twice.
+    ///
+    /// In a queue of several producers, no order says which message is the newest: it is the last one that
+    /// the queue would have delivered.
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_recv`](Self::try_recv).
+    pub fn latest(&mut self, message: &mut [u8]) -> Result<u64, TryRecvError> {
+        assert_eq!(message.len(), self.bytes, "a message has the size of its schema");
+        match self.end.latest(message) {
+            Some(passed) => Ok(passed),
+            // Nothing, or the end; or a message that has come now.
+            None => self.try_recv(message).map(|()| 0),
+        }
+    }
+
+    /// Waits until something can be received: a message, or what a receive says of a lag or of the end; for
+    /// that long at most. Returns whether something can. It takes nothing.
+    #[must_use]
+    pub fn wait_timeout(&mut self, timeout: Duration) -> bool {
+        let (strategy, until) = (self.end.strategy(), Until::from(timeout));
+        wait_until(&mut UntilReady(&mut self.end), strategy, until.deadline()).is_some()
+    }
+
     /// How many messages wait to be received.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -853,6 +701,50 @@ impl Receiver {
             Other::Publisher(ring) => ring.mark(),
             Other::Producer(_) | Other::Producers(_) => None,
         }
+    }
+}
+
+/// As of the handle that it has.
+// SAFETY: the handle lives as long as the receiver, in a box, which is not moved.
+unsafe impl Source for Receiver {
+    fn wait_point(&self) -> &EventCount {
+        self.end.wait_point()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.end.is_ready()
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.end.watched()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.end.strategy()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.end.has_more()
+    }
+
+    fn mark(&mut self) -> wait::Mark {
+        self.end.mark()
+    }
+
+    fn has_passed(&self, mark: &mut wait::Mark) -> bool {
+        self.end.has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.end.lost()
+    }
+}
+
+/// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a [`select!`](crate::select!).
+impl Waitable for Receiver {
+    fn is_closed(&self) -> bool {
+        self.end.is_closed()
     }
 }
 

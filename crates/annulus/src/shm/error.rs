@@ -194,16 +194,7 @@ fn write_types(f: &mut fmt::Formatter<'_>, found: Option<&Schema>, wanted: &Sche
     }
 }
 
-impl Error for AttachError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Memory(error) => Some(error),
-            Self::System(error) => Some(error),
-            Self::Schema(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for AttachError {}
 
 /// Why a ring between processes could not be made.
 #[derive(Debug)]
@@ -282,16 +273,7 @@ impl fmt::Display for ShareError {
     }
 }
 
-impl Error for ShareError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Capacity(error) => Some(error),
-            Self::Memory(error) => Some(error),
-            Self::System(error) => Some(error),
-            Self::Seats { .. } | Self::Producers { .. } | Self::Schema { .. } => None,
-        }
-    }
-}
+impl Error for ShareError {}
 
 /// Why there can be no ring of some name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -378,14 +360,7 @@ impl fmt::Display for DirectoryError {
     }
 }
 
-impl Error for DirectoryError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::System { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for DirectoryError {}
 
 /// Why processes do not meet by a name.
 #[derive(Debug)]
@@ -524,15 +499,7 @@ impl fmt::Display for NameError {
     }
 }
 
-impl Error for NameError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Bad { why, .. } => Some(why),
-            Self::System { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl Error for NameError {}
 
 /// Why a ring can't have a name, or can't be had by its name.
 #[derive(Debug)]
@@ -583,18 +550,9 @@ impl fmt::Display for FindError {
     }
 }
 
-impl Error for FindError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Name(error) => Some(error),
-            Self::Attach(error) => Some(error),
-            Self::Directory(error) => Some(error),
-            Self::Share(error) => Some(error),
-        }
-    }
-}
+impl Error for FindError {}
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;
@@ -647,10 +605,6 @@ mod tests {
         ] {
             let text = error.to_string();
             assert!(words.iter().all(|words| text.contains(words)), "{error:?}: {text}");
-            assert_eq!(
-                error.source().is_some(),
-                matches!(error, AttachError::System(_) | AttachError::Schema(_))
-            );
         }
     }
 
@@ -679,8 +633,6 @@ mod tests {
         ] {
             let text = error.to_string();
             assert!(text.contains("\"quotes\"") && text.contains(words), "{error:?}: {text}");
-            let is_of_another = matches!(error, NameError::Bad { .. } | NameError::System { .. });
-            assert_eq!(error.source().is_some(), is_of_another);
         }
         assert!(NameError::Busy.to_string().contains("two seconds"));
         let all = NameError::System { name: String::new(), error: system() };
@@ -699,7 +651,6 @@ mod tests {
         ] {
             let text = error.to_string();
             assert!(text.starts_with("/there: ") && text.contains(words), "{error:?}: {text}");
-            assert_eq!(error.source().is_some(), matches!(error, DirectoryError::System { .. }));
         }
     }
 }

@@ -634,7 +634,7 @@ pub(super) fn shown(memory: &SharedMemory) -> NonNull<SharedNumbers> {
     unsafe { memory.base().add(PRODUCER_OFFSET) }.cast()
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -315,7 +315,7 @@ pub(super) fn create_ring<T: Message>(
     let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::Claimants);
     let slot_bytes = stride * size_of::<u64>();
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes };
+    let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
     let identity = Identity::new()?;
     let page = Arc::new(sleepers::create_with_places(identity, places)?);
     let layout = Layout {
@@ -328,12 +328,12 @@ pub(super) fn create_ring<T: Message>(
         creator: ProcessId::current()?,
         identity,
     };
-    let slots = slots_layout(stride, capacity).ok_or(too_large)?;
-    let offset = layout.slots_offset().ok_or(too_large)?;
-    let bytes = offset.checked_add(slots.size()).ok_or(too_large)?;
+    let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
+    let offset = layout.slots_offset().ok_or_else(too_large)?;
+    let bytes = offset.checked_add(slots.size()).ok_or_else(too_large)?;
     let memory = PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory)?;
     let memory = Arc::new(memory);
-    layout.write(&memory, &schema).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or_else(too_large)?;
     let ends = when_no_publisher == WhenGone::Close;
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.

@@ -457,7 +457,7 @@ impl Request {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::{String, ToString};

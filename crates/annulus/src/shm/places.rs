@@ -180,22 +180,23 @@ pub(super) fn create_queue<K: KindAcross>(
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
     let (payload, schema) = of.written()?;
-    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
+    let (capacity, slot_bytes) = (plan.capacity, payload.slot_bytes());
+    let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
     let identity = Identity::new()?;
     let page = Arc::new(sleepers::create_with_places(identity, places)?);
     let layout = Layout {
         kind: ShmKind::Mpsc,
         payload,
         slot_bytes: payload.slot_bytes(),
-        capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
+        capacity: plan.capacity.checked_mul(places).ok_or_else(too_large)?,
         cells: LANE_CELLS * places,
         start: plan.first,
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
+    let extent = LaneExtent::of::<K>(&layout, places).ok_or_else(too_large)?;
     let memory = Arc::new(create_memory(&extent, &plan)?);
-    layout.write(&memory, &schema).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or_else(too_large)?;
     let ends = when_no_producer == WhenGone::Close;
     let waits = when_consumer_dies == WhenGone::Wait;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
@@ -206,7 +207,7 @@ pub(super) fn create_queue<K: KindAcross>(
     // (Nobody else has the page.)
     let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
         .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
-    let (handle, peers) = consumer_at(table, &extent, place_lock, plan).ok_or(too_large)?;
+    let (handle, peers) = consumer_at(table, &extent, place_lock, plan).ok_or_else(too_large)?;
     Ok(Shared { handle, peers, invitation })
 }
 

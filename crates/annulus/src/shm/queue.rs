@@ -41,7 +41,7 @@ pub(super) fn create_queue<K: KindAcross>(
     let identity = Identity::new()?;
     let page = Arc::new(sleepers::create(identity)?);
     let (payload, schema) = of.written()?;
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes: payload.slot_bytes() };
+    let too_large = || CapacityError::TooLarge { capacity, slot_bytes: payload.slot_bytes() };
     let layout = Layout {
         kind,
         payload,
@@ -52,9 +52,9 @@ pub(super) fn create_queue<K: KindAcross>(
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = LaneExtent::of::<K>(&layout, 1).ok_or(too_large)?;
+    let extent = LaneExtent::of::<K>(&layout, 1).ok_or_else(too_large)?;
     let memory = Arc::new(create_memory(&extent, &plan)?);
-    layout.write(&memory, &schema).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or_else(too_large)?;
     numbers(&memory).begin_at(Number::new(plan.first), detail);
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
@@ -64,7 +64,7 @@ pub(super) fn create_queue<K: KindAcross>(
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_producer(&page);
     let sleepers = [published, released.woken_from_elsewhere(is_gone)];
-    let part = part(&memory, sleepers, &extent, gone, None).ok_or(too_large)?;
+    let part = part(&memory, sleepers, &extent, gone, None).ok_or_else(too_large)?;
     // SAFETY: the numbers are in the memory, which is writable. It is new, so there is no other producer,
     // and nobody makes one later.
     let handle = unsafe { K::producer(part, extent.plan(plan)) };
@@ -368,9 +368,9 @@ mod tests {
     #[test]
     fn either_side_sleeps() {
         let of = MessageType::of::<u64>();
-        let builder = Settings::new(1).wait_strategy(BLOCK);
+        let settings = Settings::new(1).wait_strategy(BLOCK);
         let Shared { handle: mut producer, peers: peer, invitation, .. } =
-            create_queue::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenGone::Close).unwrap();
+            create_queue::<Across<u64>>(settings, ShmKind::Spsc, &of, 7, WhenGone::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: NotYet }");
         let (mut consumer, peer, detail) =
             join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |detail, slots| {

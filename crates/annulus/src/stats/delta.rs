@@ -25,7 +25,6 @@ use super::snapshot::{Counted, OwnStats, Stats};
 pub struct Delta {
     /// How much time lies between the two.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub elapsed: Duration,
     /// How many messages were published.
     pub published: u64,
@@ -82,7 +81,6 @@ impl Delta {
 
     /// `count`, one of these numbers, for each second. 0 if no time has passed.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a rate; counts above 2^53 lose their last digits")]
     pub fn rate(&self, count: u64) -> f64 {
@@ -91,7 +89,7 @@ impl Delta {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
     use crate::stats::HandleCount;

@@ -142,7 +142,6 @@ impl Stats {
 
     /// When it was made, on the monotonic clock.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn taken_at(&self) -> Instant {
         self.at

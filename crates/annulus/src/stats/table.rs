@@ -54,7 +54,7 @@ impl fmt::Display for Stats {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::stats::{Counted, FollowedStats, HandleCount, Latency, OwnStats, ProducerStats};

@@ -175,7 +175,6 @@ pub trait Transmit: Send {
     /// # drop(consumer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     fn send_timeout(
         &mut self,
         value: Self::Item,
@@ -243,7 +242,6 @@ pub trait Transmit: Send {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     fn send_async(
         &mut self,
         value: Self::Item,

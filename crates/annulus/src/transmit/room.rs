@@ -18,7 +18,6 @@ use crate::wait::{RoomArm, WaitStrategy};
 /// and of `MpPublisher`s, whose verbs take `&self`, a reference is one, too. There are no others: the trait
 /// can't be implemented outside this crate.
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub trait WaitsForRoom: Transmit {
     /// Looks whether a send would find a free slot, or the close. It claims nothing.
     #[doc(hidden)]

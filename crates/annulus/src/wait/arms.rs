@@ -169,7 +169,7 @@ impl Drop for ToBeFilled {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use std::thread;
     use std::time::{Duration, Instant};

@@ -114,7 +114,7 @@ impl Cohorts {
 }
 
 /// For tests of the threads that count them.
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 impl Cohorts {
     pub(super) fn pretend_asleep(&self, count: u32) {
         self.asleep.store(count, Ordering::Relaxed);
@@ -125,7 +125,7 @@ impl Cohorts {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
 

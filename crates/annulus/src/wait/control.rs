@@ -216,7 +216,7 @@ pub(crate) fn pass_on(receiver: &impl Source) {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -83,7 +83,7 @@
 
 mod fences;
 mod sleep;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests;
 mod wake;
 

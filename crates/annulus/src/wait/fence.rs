@@ -385,7 +385,7 @@ mod system {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 pub(super) mod tests {
     use core::cell::Cell;
 

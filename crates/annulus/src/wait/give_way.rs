@@ -167,7 +167,7 @@ pub(super) fn give_up_time_slice() {
     std::thread::yield_now();
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

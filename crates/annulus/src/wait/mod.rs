@@ -80,7 +80,7 @@ mod parker;
 mod wait_for_any;
 
 // Where tasks wait.
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod counting_waker;
 #[cfg(feature = "async")]
 mod task;
@@ -98,7 +98,6 @@ pub(crate) use wait_until::{LAST_LOOKS, Poll, look_now, wait_until};
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
 
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use self::fence::prepare_process;
 #[cfg(feature = "std")]
 #[doc(hidden)]

@@ -191,13 +191,13 @@ mod portable {
         }
 
         /// How many sleep.
-        #[cfg(all(test, not(annulus_loom)))]
+        #[cfg(test)]
         pub(super) fn asleep(&self) -> u32 {
             self.0.iter().map(|place| place.lock().asleep).sum()
         }
 
         /// As condition variables may return.
-        #[cfg(all(test, not(annulus_loom)))]
+        #[cfg(test)]
         pub(super) fn return_spuriously(&self) {
             self.0.iter().for_each(|place| place.woken.notify_all());
         }
@@ -264,7 +264,7 @@ mod nobody {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use alloc::vec::Vec;
     use std::thread;

@@ -90,7 +90,7 @@ impl ReaderBackoff {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -176,7 +176,7 @@ impl<S: Source> Poll for UntilReady<S> {
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use core::ops::ControlFlow;
 

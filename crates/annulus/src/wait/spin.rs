@@ -262,7 +262,7 @@ mod clock {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;

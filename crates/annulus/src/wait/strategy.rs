@@ -101,7 +101,6 @@ pub enum WaitStrategy {
     ///
     /// Made by [`block`](Self::block) and [`block_after`](Self::block_after).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[non_exhaustive]
     Block {
         /// Polls without a pause.
@@ -119,7 +118,6 @@ const ADAPTIVE: (u32, u32) = (64, 64);
 impl WaitStrategy {
     /// [`Block`](Self::Block) after a brief spin: the default with `std`.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub const fn block() -> Self {
         Self::Block { spin_iters: BLOCK.0, pause_iters: BLOCK.1 }
@@ -134,7 +132,6 @@ impl WaitStrategy {
     /// assert_eq!(WaitStrategy::block_after(64, 32), WaitStrategy::block());
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub const fn block_after(spin_iters: u32, pause_iters: u32) -> Self {
         Self::Block { spin_iters, pause_iters }
@@ -246,7 +243,7 @@ impl fmt::Display for ParseWaitStrategyError {
 
 impl Error for ParseWaitStrategyError {}
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::string::ToString;

@@ -155,7 +155,7 @@ impl<T, E, W: Poll<Found = Result<T, E>>> FusedStream for Streaming<W> {
 /// Nothing in it is pinned.
 impl<W: Poll> Unpin for Streaming<W> {}
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;

@@ -97,7 +97,6 @@ impl Until {
 
 /// So long at most.
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl From<Duration> for Until {
     fn from(duration: Duration) -> Self {
         Self { strategy: None, limit: Limit::Lasts(duration) }
@@ -106,7 +105,6 @@ impl From<Duration> for Until {
 
 /// Until that time at most.
 #[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl From<Instant> for Until {
     fn from(deadline: Instant) -> Self {
         Self { strategy: None, limit: Limit::At(deadline) }

@@ -211,7 +211,7 @@ impl AnyArm<'_> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use alloc::sync::Arc;
     use std::time::Duration;

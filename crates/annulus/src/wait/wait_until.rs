@@ -189,7 +189,7 @@ fn last_look<F>(mut poll: impl FnMut() -> Look<F>) -> Option<F> {
     None
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use alloc::string::String;
 

@@ -81,7 +81,7 @@ impl WriterBackoff {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

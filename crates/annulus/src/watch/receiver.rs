@@ -158,7 +158,6 @@ impl<T: Send + Sync> Receiver<T> {
     /// # thread.join().unwrap().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
         // SAFETY: the event is in what the handles share, which lives as long as the receiver, which is
         // borrowed.
@@ -251,7 +250,6 @@ impl<T: Send + Sync> Receiver<T> {
     /// # thread.join().unwrap().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn wait_for_async(
         &mut self,
         is_wanted: impl FnMut(&T) -> bool,
@@ -422,7 +420,6 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// As [`changed`](Self::changed).
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         crate::wait::Waiting::next_of(self)
     }

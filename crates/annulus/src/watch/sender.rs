@@ -200,7 +200,6 @@ impl<T: Send + Sync> Sender<T> {
     /// # reader.join().unwrap();
     /// ```
     #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
         // SAFETY: the event is in what the handles share, which lives as long as the sender, which is
         // borrowed.

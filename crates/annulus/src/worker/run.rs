@@ -161,7 +161,7 @@ impl<R: Source> Poll for Rest<'_, '_, R> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec::Vec;

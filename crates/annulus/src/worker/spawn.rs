@@ -17,6 +17,7 @@ use super::feed::{ByRef, ByValue, Feed};
 use super::handle::WorkerResult;
 use super::run::WorkerRun;
 use super::{Builder, Delivery, Finished, Worker};
+use crate::affinity::PinError;
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sync::seeded;
@@ -244,6 +245,16 @@ impl<R, C, H> SpawnError<R, C, H> {
         SpawnError::new(self.failure, builder, form(handler))
     }
 
+    /// Why the thread may not run on its core. `None`: the system has no thread to give.
+    #[must_use]
+    pub fn pin_error(&self) -> Option<&PinError> {
+        match &self.failure {
+            // Unreached: as of the text
+            NoThread::Begin(_) => None,
+            NoThread::Cpu(error) => Some(error),
+        }
+    }
+
     /// The builder and the handler.
     pub fn into_parts(self) -> (Builder<R, C>, H) {
         *self.parts
@@ -261,7 +272,7 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
         let name = &self.parts.0.name;
         match &self.failure {
             // Unreached: the system has no thread to give, which no test of workers can bring about
-            NoThread::Begin(_) => write!(f, "can't begin the thread {name:?} of a worker"),
+            NoThread::Begin(error) => write!(f, "can't begin the thread {name:?} of a worker: {error}"),
             NoThread::Cpu(error) => write_no_cpu(f, format_args!("the thread {name:?} of a worker"), error),
         }
     }
@@ -274,8 +285,4 @@ impl<R, C, H> From<SpawnError<R, C, H>> for io::Error {
     }
 }
 
-impl<R, C, H> Error for SpawnError<R, C, H> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(self.failure.error())
-    }
-}
+impl<R, C, H> Error for SpawnError<R, C, H> {}

@@ -55,17 +55,17 @@ fn sleeps_and_wake_ups_are_counted() {
     let reader = sleeping::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
     sleeps_and_wakes("shared", &observer, || sender.send(1).unwrap(), reader);
 
-    let builder = Settings::new(8).statistics(true).wait_strategy(SLEEP);
-    let (mut publisher, subscribable) = broadcast::lossy_with(builder.clone()).unwrap();
+    let settings = Settings::new(8).statistics(true).wait_strategy(SLEEP);
+    let (mut publisher, subscribable) = broadcast::lossy_with(settings.clone()).unwrap();
     let (observer, mut subscriber) = (subscribable.observer(), subscribable.subscribe());
     let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossy", &observer, || publisher.publish(1), reader);
-    let (publisher, subscribable) = broadcast::mp_lossless_with(builder.clone()).unwrap();
+    let (publisher, subscribable) = broadcast::mp_lossless_with(settings.clone()).unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
     let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossless", &observer, || publisher.publish(1).unwrap(), reader);
-    let (mut publisher, subscribable) = event::with(builder, || 0).unwrap();
+    let (mut publisher, subscribable) = event::with(settings, || 0).unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
     let reader = sleeping::spawn(move || assert_eq!(subscriber.process(|event| *event), Ok(1)));
@@ -120,12 +120,12 @@ fn a_producer_looks_now_and_then() {
 #[test]
 fn losses_of_lossy_subscribers_add_up() {
     for many in [false, true] {
-        let builder = Settings::new(4).statistics(true);
+        let settings = Settings::new(4).statistics(true);
         let (mut one, mut several, subscribable) = if many {
-            let (publisher, subscribable) = broadcast::mp_lossy_with(builder).unwrap();
+            let (publisher, subscribable) = broadcast::mp_lossy_with(settings).unwrap();
             (None, Some(publisher), subscribable)
         } else {
-            let (publisher, subscribable) = broadcast::lossy_with(builder).unwrap();
+            let (publisher, subscribable) = broadcast::lossy_with(settings).unwrap();
             (Some(publisher), None, subscribable)
         };
         let mut subscribers = [subscribable.subscribe(), subscribable.subscribe()];

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Consumer, Producer, QueueKind, ordered};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{SendTimeoutError, TrySendError, mpmc, mpsc, spmc, spsc};
 
 const SHORT: Duration = Duration::from_millis(2);

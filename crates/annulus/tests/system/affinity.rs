@@ -142,7 +142,6 @@ fn a_cpu_that_is_not_there() {
     let of_stage = stages.then(|x| x).core(NO_CPU).try_build().unwrap_err();
     for error in [&of_worker as &dyn Error, &of_stage] {
         assert_eq!(error.to_string().split_once(" on ").unwrap().1, place);
-        assert_eq!(error.source().unwrap().to_string(), here.to_string());
     }
 }
 

@@ -294,14 +294,14 @@ impl Idle {
         let slow = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
         self.wait(publisher.closer(), slow, fills!(publisher.publish(1)));
 
-        let builder = Settings::new(8);
+        let settings = Settings::new(8);
         let Shared { handle: producer, invitation, .. } =
-            shm::spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
+            shm::spsc::producer::<u64>(settings, WhenGone::Close).unwrap();
         let (mut consumer, _) = shm::spsc::consumer::<u64>(&invitation).unwrap();
         self.wait(producer.closer(), producer, empties!(consumer.recv()));
-        let builder = Settings::new(64);
+        let settings = Settings::new(64);
         let Shared { handle: mut producer, invitation, .. } =
-            shm::bytes::producer(builder, WhenGone::Close).unwrap();
+            shm::bytes::producer(settings, WhenGone::Close).unwrap();
         let (consumer, _) = shm::bytes::consumer(&invitation).unwrap();
         self.wait(producer.closer(), consumer, fills!(producer.write(b"a record")));
     }

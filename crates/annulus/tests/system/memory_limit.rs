@@ -28,6 +28,7 @@ fn limit(bytes: u64) {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit) }, 0);
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "shorter calls")]
 fn is_the_limit(error: MemoryError, bytes: usize, limit: u64) {
     assert_eq!(error.option(), MemoryOption::Lock);
     assert_eq!(error.reason(), Reason::LockLimit { bytes, limit });
@@ -97,8 +98,8 @@ fn shared(page: usize) {
     use annulus::shm::{self, AttachError, ShareError, Shared};
 
     // With the header, and the schema.
-    let builder = Settings::new((page - 640) / 16);
-    let lossy = |memory| shm::broadcast::lossy::<u64>(builder.clone().memory(memory));
+    let settings = Settings::new((page - 640) / 16);
+    let lossy = |memory| shm::broadcast::lossy::<u64>(settings.clone().memory(memory));
     match lossy(Memory::require().lock()).map(drop).unwrap_err() {
         ShareError::Memory(error) => is_the_limit(error, page, 0),
         other => panic!("{other}"),

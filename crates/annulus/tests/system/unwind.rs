@@ -185,7 +185,7 @@ fn handles_of_what_is_pinned_move() {
     assert_impl_all!(pipeline::Input<P>: Unpin);
 
     fn moves<T: Unpin>() {}
-    fn of_any_kind<T: Send, K: queue::AnyKind, L: queue::InPlace, M: broadcast::Mode>() {
+    fn of_any_kind<T: Send, K: queue::kind::AnyKind, L: queue::kind::InPlace, M: broadcast::Mode>() {
         moves::<queue::Producer<T, K>>();
         moves::<queue::Consumer<T, K>>();
         moves::<queue::bytes::Consumer<L>>();

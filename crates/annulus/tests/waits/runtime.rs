@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::support::runtime::{Capricious, FUTURES, soon, tokio_of};
 use crate::support::tasks::Task;
 use crate::support::{Pauses, without_standing_still};
-use annulus::queue::{Consumer, Producer, QueueKind, ordered};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{RecvError, mpmc, spmc};
 
 /// Either end of a queue, as these tests use it.

@@ -123,11 +123,11 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
 fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, Directory), Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
     let of = MessageType::described(schema.clone(), 1);
-    let builder = Settings::new(arguments.capacity());
+    let settings = Settings::new(arguments.capacity());
     let made = if arguments.lossless {
-        Sender::lossless(builder, &of, SEATS.into())
+        Sender::lossless(settings, &of, SEATS.into())
     } else {
-        Sender::lossy(builder, &of)
+        Sender::lossy(settings, &of)
     };
     let Shared { handle: sender, invitation, .. } =
         made.map_err(|error| Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))))?;

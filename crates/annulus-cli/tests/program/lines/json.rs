@@ -93,10 +93,10 @@ fn messages_go_from_a_ring_to_any_program() {
     assert_eq!(other.end(), (LINES.into(), String::new(), 0));
 
     // What it reads of other programs; a queue has one consumer.
-    let builder = annulus::Settings::new(4);
+    let settings = annulus::Settings::new(4);
     let policy = annulus::shm::WhenGone::Close;
     let Shared { handle: mut producer, invitation, .. } =
-        annulus::shm::spsc::producer::<Order>(builder, policy).unwrap();
+        annulus::shm::spsc::producer::<Order>(settings, policy).unwrap();
     let _name = invitation.publish(&directory, "queue").unwrap();
     producer.send_batch(&ORDERS).unwrap();
     let mut sub = Running(names.command("sub", &["queue", "--json"]).spawn().unwrap());

@@ -418,17 +418,17 @@ fn wrong_uses_are_errors_with_a_reason() {
 
     // A ring of something else.
     let directory = Directory::open(&names.path).unwrap();
-    let builder = annulus::Settings::new(8);
-    let Shared { handle: _other, invitation, .. } = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
+    let settings = annulus::Settings::new(8);
+    let Shared { handle: _other, invitation, .. } = annulus::shm::broadcast::lossy::<u64>(settings).unwrap();
     let _name = invitation.publish(&directory, "numbers").unwrap();
-    let builder = annulus::Settings::new(8);
+    let settings = annulus::Settings::new(8);
     let Shared { handle: _foreign, invitation, .. } =
-        annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(builder).unwrap();
+        annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(settings).unwrap();
     let _foreign_name = invitation.publish(&directory, "foreign").unwrap();
     // Of the size and the alignment of a line's pieces.
-    let builder = annulus::Settings::new(8);
+    let settings = annulus::Settings::new(8);
     let Shared { handle: _alike, invitation, .. } =
-        annulus::shm::broadcast::lossy::<[u64; 15]>(builder).unwrap();
+        annulus::shm::broadcast::lossy::<[u64; 15]>(settings).unwrap();
     let _alike_name = invitation.publish(&directory, "alike").unwrap();
     for (name, what) in [
         ("numbers", "u64, of 8 bytes"),

@@ -185,7 +185,6 @@ impl Subscriber {
     /// assert_eq!(subscriber.recv_timeout(&mut buffer, timeout), Err(RecvTimeoutError::Closed));
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(
         &mut self,
         buffer: &mut Vec<u8>,
@@ -429,7 +428,6 @@ impl Subscriber {
     /// assert_eq!(subscriber.recv_or_lag_timeout(&mut buffer, timeout), nothing);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_or_lag_timeout(
         &mut self,
         buffer: &mut Vec<u8>,
@@ -559,7 +557,6 @@ iterates! { [] Subscriber; }
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by the publisher, or by
 /// the close.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl Subscriber {
     /// Receives the next record, like [`recv`](Self::recv), in a task: the task waits, not its thread. After
     /// a lag it goes on with the oldest record that is still whole.

@@ -86,7 +86,6 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// [`Timeout`](SendTimeoutError::Timeout): no room came in time.
     /// [`Closed`](SendTimeoutError::Closed): as [`publish`](Self::publish).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(
         &mut self,
         timeout: Duration,
@@ -276,7 +275,6 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     ///
     /// [`SendTimeoutError`] gives the value back.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, timeout)
     }
@@ -307,7 +305,6 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Changes an event by `change`, then publishes it, like [`publish`](Self::publish), in a task: the task
     /// waits for the slowest subscriber, not its thread. The closure runs at the first poll.

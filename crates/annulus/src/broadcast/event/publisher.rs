@@ -97,7 +97,6 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// assert!(publisher.publish_timeout(timeout, |number| *number = 3).is_err());
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(
         &mut self,
         timeout: Duration,
@@ -370,7 +369,6 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     ///
     /// [`SendTimeoutError`] gives the value back.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, timeout)
     }
@@ -424,7 +422,6 @@ impl<T> Drop for Announced<'_, T> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Changes the next event by `change` and publishes it, like [`publish`](Self::publish), in a task: the
     /// task waits for the slowest subscriber, not its thread.

@@ -73,7 +73,6 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
     /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.process_timeout(timeout, T::clone)
     }
@@ -150,7 +149,6 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     ///
     /// Those of [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_batch_timeout(
         &mut self,
         buffer: &mut [T],
@@ -209,7 +207,6 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     ///
     /// Those of [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_many_timeout(
         &mut self,
         buffer: &mut Vec<T>,
@@ -301,7 +298,6 @@ impl<T: Clone + Send + Sync, M: Mode> Receive for Subscriber<T, M> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// Returns a clone of the next event, like [`recv`](Self::recv), in a task: the task waits, not its
     /// thread.

@@ -418,7 +418,6 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
     /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
         self.wait_until(timeout)
     }
@@ -690,7 +689,6 @@ impl<T: Send + Sync, M: Unstaged> Upstream for Subscriber<T, Staged<M>> {
 }
 
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// Waits until there is an event, like [`wait`](Self::wait), in a task: the task waits, not its thread.
     /// Then [`peek`](Self::peek) and the other verbs find it.

@@ -21,7 +21,6 @@ use core::ops::Deref;
 
 pub use bad_value::BadValue;
 #[cfg(feature = "schema")]
-#[cfg_attr(docsrs, doc(cfg(feature = "schema")))]
 pub use {checker::Checker, compare::Difference, fingerprint::Fingerprint, parse::SchemaError};
 
 /// What a message is made of: its name, its fields, where each of them lies, and of which kind it is.

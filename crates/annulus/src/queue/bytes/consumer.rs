@@ -19,8 +19,8 @@ use crate::memory::MemoryError;
 use crate::memory::Placement;
 use crate::observer::observable;
 use crate::queue;
-use crate::queue::InPlace;
 use crate::queue::consumer::find_or_end;
+use crate::queue::kind::InPlace;
 use crate::receive::{Receive, Waitable, iterates};
 use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
@@ -115,7 +115,6 @@ impl<K: InPlace> Consumer<K> {
     /// # drop(producer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn read_timeout(&mut self, timeout: Duration) -> Result<Record<'_, K>, RecvTimeoutError> {
         self.read_until(timeout)
     }
@@ -280,7 +279,6 @@ iterates! { [K: InPlace] Consumer<K>; }
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<K: InPlace> Consumer<K> {
     /// The next record, like [`read`](Self::read), in a task: the task waits, not its thread.
     ///
@@ -382,7 +380,6 @@ impl<K: InPlace> fmt::Debug for Consumer<K> {
 #[cfg(feature = "std")]
 impl<K: InPlace> Consumer<K> {
     /// As [`Producer::placement`](super::Producer::placement).
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.words.placement()
@@ -398,13 +395,12 @@ impl<K: InPlace> Consumer<K> {
     /// [`MemoryError`]: the queue was made without that option, or some pages can't be moved. They stay where
     /// they are then.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
         self.words.bring_memory_here()
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::queue::bytes::channel;

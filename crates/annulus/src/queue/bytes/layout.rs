@@ -84,7 +84,7 @@ pub(super) unsafe fn finish(record: NonNull<[u64]>, len: usize) {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

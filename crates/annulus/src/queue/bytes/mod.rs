@@ -64,7 +64,7 @@ mod layout;
 mod producer;
 mod record;
 mod reservation;
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests;
 
 #[cfg(all(feature = "shm", not(annulus_loom)))]

@@ -12,9 +12,10 @@ use crate::lane::ControlBlock;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
 use crate::observer::observable;
+use crate::queue;
 use crate::queue::ends::Write;
+use crate::queue::kind::InPlace;
 use crate::queue::write::WriteEnd;
-use crate::queue::{self, InPlace};
 use crate::spsc::Spsc;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
@@ -106,7 +107,6 @@ impl<K: InPlace> Producer<K> {
     /// # drop(consumer);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn write_timeout(&mut self, record: &[u8], timeout: Duration) -> Result<(), WriteTimeoutError> {
         self.write_until(record, timeout)
     }
@@ -161,7 +161,6 @@ impl<K: InPlace> Producer<K> {
     ///
     /// As [`write_timeout`](Self::write_timeout).
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn reserve_timeout(
         &mut self,
         len: usize,
@@ -335,7 +334,6 @@ impl<K: InPlace> Poll for AwaitRecordRoom<'_, K> {
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<K: InPlace> Producer<K> {
     /// Writes `record`, like [`write`](Self::write), in a task: while there is no room, the task waits, not
     /// its thread.
@@ -453,7 +451,6 @@ impl<K: InPlace> fmt::Debug for Producer<K> {
 impl<K: InPlace> Producer<K> {
     /// What the memory of the ring is like now, and which options of
     /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.words.placement()

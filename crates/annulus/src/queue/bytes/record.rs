@@ -8,9 +8,10 @@ use core::ptr::NonNull;
 
 use super::layout::{PADDING, bytes_of, words_of};
 use crate::lane::ControlBlock;
+use crate::queue::SharedSlice;
 use crate::queue::ends::Read;
+use crate::queue::kind::{InPlace, QueueKind};
 use crate::queue::read::ReadEnd;
-use crate::queue::{InPlace, QueueKind, SharedSlice};
 use crate::spsc::Spsc;
 use crate::sync::seeded;
 

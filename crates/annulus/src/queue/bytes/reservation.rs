@@ -6,8 +6,8 @@ use core::ptr::{self, NonNull};
 
 use super::WriteError;
 use super::layout::{PADDING, bytes_of, finish, padding_before, words_of};
+use crate::queue::kind::{InPlace, QueueKind};
 use crate::queue::write::WriteEnd;
-use crate::queue::{InPlace, QueueKind};
 use crate::spsc::Spsc;
 use crate::sync::seeded;
 

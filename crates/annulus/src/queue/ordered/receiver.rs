@@ -110,7 +110,6 @@ impl<T: Send> Receiver<T> {
     /// # drop(sender);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(timeout)
     }
@@ -180,7 +179,6 @@ impl<T: Send> Receiver<T> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_batch_timeout(&self, values: &mut [T], timeout: Duration) -> Result<usize, RecvTimeoutError> {
         self.recv_batch_until(values, timeout)
     }
@@ -235,7 +233,6 @@ impl<T: Send> Receiver<T> {
     ///
     /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_many_timeout(
         &self,
         values: &mut Vec<T>,
@@ -554,7 +551,6 @@ receivers! {
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send> Receiver<T> {
     /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread.
     /// Several tasks may wait with one receiver.
@@ -691,7 +687,6 @@ impl<T> fmt::Debug for Receiver<T> {
 #[cfg(feature = "std")]
 impl<T: Send> Receiver<T> {
     /// As [`Sender::placement`](super::Sender::placement).
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.state.lane.block().placement()
@@ -708,7 +703,6 @@ impl<T: Send> Receiver<T> {
     /// [`MemoryError`]: the queue was made without that option, or some slots can't be moved. They stay where
     /// they are then.
     #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
         self.state.lane.block().bring_to(node_here()?)
     }

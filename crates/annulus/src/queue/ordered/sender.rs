@@ -118,7 +118,6 @@ impl<T: Send> Sender<T> {
     /// # drop(receiver);
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, timeout)
     }
@@ -198,7 +197,6 @@ impl<T: Send> Sender<T> {
     ///
     /// As [`send_timeout`](Self::send_timeout). Both give back the values that were not sent.
     #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_batch_timeout<'v>(
         &self,
         values: &'v [T],
@@ -322,7 +320,6 @@ impl<T> Drop for Sender<T> {
 
 /// In tasks.
 #[cfg(feature = "async")]
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send> Sender<T> {
     /// Sends `value`, like [`send`](Self::send), in a task: while the queue is full, the task waits, not its
     /// thread. Several tasks may wait with one sender.
@@ -572,14 +569,13 @@ impl<T> fmt::Debug for Sender<T> {
 impl<T: Send> Sender<T> {
     /// What the memory of the slots is like now, and which options of
     /// [`Settings::memory`](crate::Settings::memory) were refused. Asks the kernel: see [`Placement`].
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.state.lane.block().placement()
     }
 }
 
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
     use crate::sync::Ordering;

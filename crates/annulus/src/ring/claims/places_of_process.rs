@@ -167,7 +167,7 @@ impl ClaimPlaces for Arc<OwnPlaces> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::message::encoded::Encoded;
 use crate::schema::Schema;
 use crate::settings::Settings;
+use crate::{Notifier, Readiness};
+use rustix::event::{PollFd, PollFlags, poll};
 use std::string::ToString;
 use std::vec;
 
@@ -149,6 +151,150 @@ fn full_rings_refuse_messages() {
     is_full(&mut sender);
     assert_eq!(received(&mut receiver), 1);
     sender.try_send(&bytes_of(5)).unwrap();
+}
+
+/// A ring of each kind with messages of so many bytes, each time its two ends.
+fn pairs(bytes: usize, capacity: usize) -> Vec<(Sender, Receiver)> {
+    let of = &MessageType::of_bytes(bytes, 1);
+    let join = |invitation: &Invitation| Receiver::join(invitation, of, BLOCK, Start::Oldest).unwrap();
+    let lossy = Sender::lossy(ring(capacity), of).unwrap();
+    let lossless = Sender::lossless(ring(capacity), of, 1).unwrap();
+    let several = Sender::mp_lossy(mp_broadcast::Builder::new(ring(capacity)), of).unwrap();
+    let queue = Sender::spsc(ring(capacity), of, WhenGone::Close).unwrap();
+    let many = Receiver::mpsc(mpsc::Builder::new(ring(capacity)), of).unwrap();
+    let mut pairs: Vec<_> = [lossy, lossless, several]
+        .into_iter()
+        .map(|made| (join(&made.invitation), made.handle))
+        .map(|(receiver, sender)| (sender, receiver))
+        .collect();
+    pairs.push((queue.handle, join(&queue.invitation)));
+    pairs.push((Sender::join(&many.invitation, of, BLOCK).unwrap(), many.handle));
+    pairs
+}
+
+/// Messages of so many bytes, numbered from here on, each byte another one.
+fn run_of(bytes: usize, first: usize, count: usize) -> Vec<u8> {
+    (first * bytes..(first + count) * bytes).map(|at| (at % 251) as u8).collect()
+}
+
+/// What is sent by runs, one by one, and both: the bytes come as they were, at any address, and no byte of
+/// the buffer changes behind them.
+#[test]
+fn runs_arrive_as_they_were_sent() {
+    const COUNT: usize = 37;
+    for bytes in [1, 7, 8, 24, 32, 64, 72, 200, 256, 300, 4096] {
+        for (kind, (mut sender, mut receiver)) in pairs(bytes, 64).into_iter().enumerate() {
+            for shift in [0, 1] {
+                let what = std::format!("{bytes} bytes, kind {kind}, shift {shift}");
+                let mut sent = vec![0; shift];
+                sent.extend(run_of(bytes, 0, COUNT));
+                let sent = &sent[shift..];
+                sender.send_run(&sent[..20 * bytes]).unwrap();
+                sender.send(&sent[20 * bytes..21 * bytes]).unwrap();
+                sender.send_run_timeout(&sent[21 * bytes..30 * bytes], Duration::ZERO).unwrap();
+                sender.try_send_run(&sent[30 * bytes..]).unwrap();
+                sender.send_run(&[]).unwrap();
+                let mut buffer = vec![9; shift + 40 * bytes];
+                let buffer = &mut buffer[shift..];
+                assert!(receiver.wait_timeout(Duration::from_secs(60)), "{what}");
+                assert_eq!(receiver.recv_run_into(&mut []), 0, "{what}");
+                assert_eq!(receiver.recv_run_into(&mut buffer[..5 * bytes]), 5, "{what}");
+                assert_eq!(receiver.recv_run_into(&mut buffer[5 * bytes..]), COUNT - 5, "{what}");
+                assert!(buffer[..COUNT * bytes] == *sent, "{what}");
+                assert!(buffer[COUNT * bytes..].iter().all(|byte| *byte == 9), "{what}");
+                assert_eq!(receiver.recv_run_into(buffer), 0, "{what}");
+                assert!(!receiver.wait_timeout(Duration::ZERO), "{what}");
+            }
+            sender.closer().close();
+            let sent = run_of(bytes, 0, 2);
+            assert_eq!(sender.send_run(&sent), Err(SendError(&sent[..])));
+            assert_eq!(sender.try_send_run(&sent), Err(TrySendError::Closed(&sent[..])));
+            assert!(receiver.wait_timeout(Duration::from_secs(60)), "the end is something to receive");
+            assert_eq!(receiver.recv_run_into(&mut [0; 2 * 4096][..2 * bytes]), 0);
+        }
+    }
+}
+
+#[test]
+fn full_rings_give_the_rest_of_a_run_back() {
+    for bytes in [12, 32, 80] {
+        for (kind, (mut sender, mut receiver)) in pairs(bytes, 8).into_iter().enumerate() {
+            if kind == 0 || kind == 2 {
+                // It never waits: the first messages are lost.
+                sender.send_run(&run_of(bytes, 0, 20)).unwrap();
+                let mut buffer = vec![0; 20 * bytes];
+                let count = receiver.recv_run_into(&mut buffer);
+                let lost = receiver.total_lagged() as usize;
+                assert!(lost >= 12 && lost + count == 20, "{lost} lost, and {count} there");
+                assert_eq!(buffer[..count * bytes], run_of(bytes, lost, count));
+                continue;
+            }
+            let sent = run_of(bytes, 0, 20);
+            let rest = &sent[8 * bytes..];
+            assert_eq!(
+                sender.try_send_run(&sent),
+                Err(TrySendError::Full(rest)),
+                "{bytes} bytes, kind {kind}"
+            );
+            let late = sender.send_run_timeout(rest, Duration::from_millis(1));
+            assert_eq!(late, Err(SendTimeoutError::Timeout(rest)));
+            let mut buffer = vec![0; 20 * bytes];
+            assert_eq!(receiver.recv_run_into(&mut buffer), 8);
+            // A run that is longer than the ring waits for the receiver.
+            std::thread::scope(|scope| {
+                scope.spawn(|| sender.send_run(rest).unwrap());
+                let mut count = 8;
+                while count < 20 {
+                    assert!(receiver.wait_timeout(Duration::from_secs(60)));
+                    count += receiver.recv_run_into(&mut buffer[count * bytes..]);
+                }
+            });
+            assert_eq!(buffer, sent);
+        }
+    }
+}
+
+#[test]
+fn newest_message_passes_the_others() {
+    for (kind, (mut sender, mut receiver)) in pairs(12, 8).into_iter().enumerate() {
+        let mut message = [0; 12];
+        assert_eq!(receiver.latest(&mut message), Err(TryRecvError::Empty));
+        (1..=5).for_each(|number| sender.send(&bytes_of(number)).unwrap());
+        assert_eq!((receiver.latest(&mut message), number_of(&message)), (Ok(4), 5), "kind {kind}");
+        assert_eq!(receiver.latest(&mut message), Err(TryRecvError::Empty));
+        let lagged = if kind == 0 || kind == 2 { 4 } else { 0 };
+        assert_eq!((receiver.total_lagged(), receiver.len()), (lagged, 0), "kind {kind}");
+        // There is room again.
+        (6..=13).for_each(|number| sender.try_send(&bytes_of(number)).unwrap());
+        assert_eq!(received(&mut receiver), 6);
+        sender.closer().close();
+        assert_eq!((receiver.latest(&mut message), number_of(&message)), (Ok(6), 13), "kind {kind}");
+        assert_eq!(receiver.latest(&mut message), Err(TryRecvError::Closed));
+    }
+}
+
+/// A loop that polls descriptors receives from any ring.
+#[test]
+fn notifier_takes_receiver_of_each_kind() {
+    for (mut sender, receiver) in pairs(12, 8) {
+        let mut notifier = Notifier::new(receiver).unwrap();
+        assert_eq!(notifier.arm(), Readiness::Armed);
+        let sent = std::thread::spawn(move || sender.send(&bytes_of(3)).map(|()| sender).unwrap());
+        let mut waited = [PollFd::new(&notifier, PollFlags::IN)];
+        let timeout = rustix::fs::Timespec { tv_sec: 60, tv_nsec: 0 };
+        assert_eq!(poll(&mut waited, Some(&timeout)), Ok(1));
+        assert_eq!(received(notifier.get_mut()), 3);
+        sent.join().unwrap().closer().close();
+        assert_eq!(notifier.arm(), Readiness::Ready, "the end is something to receive");
+        assert!(Waitable::is_closed(notifier.get_ref()));
+    }
+}
+
+#[test]
+#[should_panic(expected = "a run has the length of so many messages of 12 bytes, and not 13 bytes")]
+fn run_of_a_part_of_a_message_panics() {
+    let (_sender, mut receiver) = pairs(12, 8).pop().unwrap();
+    receiver.recv_run_into(&mut [0; 13]);
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl EventCount {
         fence::nap(naps, deadline, sleep)
     }
 
-    #[cfg(all(test, feature = "std", not(annulus_loom)))]
+    #[cfg(all(test, feature = "std"))]
     pub(in crate::wait) fn sleep(&self, ticket: Ticket, deadline: Deadline) -> bool {
         self.sleep_on(ticket, deadline, 0)
     }

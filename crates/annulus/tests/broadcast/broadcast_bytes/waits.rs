@@ -23,9 +23,9 @@ const STRATEGIES: [WaitStrategy; 4] = [
 #[test]
 fn each_record_wakes_its_waiter() {
     for strategy in STRATEGIES {
-        let builder = Settings::new(256).wait_strategy(strategy);
+        let settings = Settings::new(256).wait_strategy(strategy);
         let ((mut ask, asked), (mut answer, answered)) =
-            (bytes::lossy_with(builder.clone()).unwrap(), bytes::lossy_with(builder).unwrap());
+            (bytes::lossy_with(settings.clone()).unwrap(), bytes::lossy_with(settings).unwrap());
         let (mut questions, mut answers) = (asked.subscribe(), answered.subscribe());
         let other = thread::spawn(move || {
             let mut buffer = Vec::new();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::MESSAGES;
 use crate::support::without_standing_still;
-use annulus::{RecvError, Shutdown};
+use annulus::{RecvError, RecvTimeoutError, Shutdown, WaitStrategy};
 
 /// Runs `read` again and again beside a publisher that never pauses, for a while.
 fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::broadcast::Subscriber<u64>)) {
@@ -165,6 +165,29 @@ fn a_batch_says_how_many_came() {
     assert_eq!((subscriber.recv_batch(&mut places), places), (Err(RecvError::CLOSED), [5, 6, 3]));
     assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 7));
     assert_eq!((subscriber.recv_batch(&mut []), subscriber.recv_many(&mut values, 0)), (Ok(0), Ok(0)));
+}
+
+#[test]
+fn batch_that_finds_no_message_gives_up_in_time() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let (mut places, mut values) = ([9; 3], vec![9]);
+    let late = Err(RecvTimeoutError::Timeout);
+    assert_eq!((subscriber.recv_batch_timeout(&mut places, Duration::ZERO), places), (late, [9; 3]));
+    assert_eq!((subscriber.recv_many_timeout(&mut values, 3, Duration::ZERO), values.len()), (late, 1));
+    assert_eq!(subscriber.recv_batch_timeout(&mut [], Duration::MAX), Ok(0));
+    assert_eq!(subscriber.recv_many_timeout(&mut values, 0, Duration::MAX), Ok(0));
+    publisher.publish_batch(&[1, 2, 3, 4, 5]);
+    assert_eq!(
+        (subscriber.recv_batch_until(&mut places, WaitStrategy::BusySpin), places),
+        (Ok(3), [1, 2, 3])
+    );
+    assert_eq!(subscriber.recv_many_until(&mut values, 3, Duration::ZERO), Ok(2));
+    assert_eq!(values, [9, 4, 5]);
+    drop(publisher);
+    let closed = Err(RecvTimeoutError::Closed);
+    assert_eq!((subscriber.recv_batch_timeout(&mut places, Duration::MAX), places), (closed, [1, 2, 3]));
+    assert_eq!((subscriber.recv_many_timeout(&mut values, 3, Duration::MAX), values.len()), (closed, 3));
 }
 
 /// `latest` never goes back, never delivers twice, and has an answer whenever something is new.

@@ -41,7 +41,7 @@ fn narrow_errors_become_wide_ones() {
     assert!(TrySendError::from(SendError(7)) == TrySendError::Closed(7));
     assert!(SendTimeoutError::from(SendError(7)) == SendTimeoutError::Closed(7));
     let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };
-    assert_eq!(RegisterError::from(capacity), RegisterError::Capacity(capacity));
+    assert_eq!(RegisterError::from(capacity.clone()), RegisterError::Capacity(capacity));
 }
 
 /// Each handle that receives counts, however it was made; a handle that only makes others does not.

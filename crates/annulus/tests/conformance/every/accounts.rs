@@ -69,8 +69,8 @@ pub(crate) fn waiting_publisher_fills_capacity_less_headroom<R: Ring>() {
             let start = STARTS[(capacity + headroom) % STARTS.len()];
             // Where nobody waits, there is nothing to keep free: see `a_lossy_ring_has_no_headroom`.
             let kept = if R::LOSSLESS { headroom } else { 0 };
-            let builder = Settings::new(capacity).headroom(kept).first(start);
-            let (mut publisher, source) = R::make(builder).unwrap();
+            let settings = Settings::new(capacity).headroom(kept).first(start);
+            let (mut publisher, source) = R::make(settings).unwrap();
             // What came before it joined takes no room.
             (0..headroom as u64).for_each(|number| publisher.publish(number).unwrap());
             let mut subscriber = R::subscribe(&source);

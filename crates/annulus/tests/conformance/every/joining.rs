@@ -80,9 +80,9 @@ pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
     for &capacity in CAPACITIES {
         for headroom in (0..capacity).step_by(1 + capacity / 10) {
             for published in some_of(capacity, 3, headroom as u64) {
-                let builder = Settings::new(capacity).headroom(headroom);
+                let settings = Settings::new(capacity).headroom(headroom);
                 let room = (capacity - headroom) as u64;
-                let (mut publisher, source) = R::make(builder).unwrap();
+                let (mut publisher, source) = R::make(settings).unwrap();
                 (0..published).for_each(|number| publisher.publish(number).unwrap());
                 let subscriber = R::from_oldest(&source).unwrap_or_else(|| R::subscribe(&source));
                 let mut end = published;

@@ -39,8 +39,8 @@ impl<R: Ring> Ring for InTasks<R> {
     type Source = R::Source;
     type Subscriber = InTask<R::Subscriber>;
 
-    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
-        R::make(builder).map(|(publisher, source)| (InTask(publisher), source))
+    fn make(settings: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+        R::make(settings).map(|(publisher, source)| (InTask(publisher), source))
     }
 
     fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {

@@ -73,8 +73,8 @@ impl<K: One> Ring for OneTopic<K> {
     type Source = Weak<Bus<u64, K>>;
     type Subscriber = Receiving;
 
-    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
-        let bus = Arc::new(Bus::with(builder));
+    fn make(settings: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+        let bus = Arc::new(Bus::with(settings));
         let publisher = bus.try_publisher(TOPIC).map_err(|error| match error {
             TopicError::Ring { error, .. } => error,
             error => panic!("{error}"),

@@ -83,7 +83,7 @@ pub(crate) trait Ring: 'static {
     type Source: Clone + Send + Sync + 'static;
     type Subscriber: Receive;
 
-    fn make(builder: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError>;
+    fn make(settings: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError>;
     fn subscribe(source: &Self::Source) -> Self::Subscriber;
     /// `None` where this way to receive has no such form.
     fn from_oldest(source: &Self::Source) -> Option<Self::Subscriber>;

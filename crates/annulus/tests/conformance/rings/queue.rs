@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{AnyKind, Consumer, Producer};
+use annulus::queue::kind::AnyKind;
+use annulus::queue::{Consumer, Producer};
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
     WaitStrategy, mpmc, mpsc, spmc, spsc,
@@ -48,9 +49,9 @@ impl<K: AnyKind> Clone for Once<K> {
 }
 
 macro_rules! queue {
-    ($name:ident, $kind:ty, many: $many:literal, |$builder:ident| $built:expr) => {
+    ($name:ident, $kind:ty, many: $many:literal, |$settings:ident| $built:expr) => {
         queue!(@made $name, $kind, many: $many, |capacity, first| {
-            let $builder = Settings::new(capacity).first(first);
+            let $settings = Settings::new(capacity).first(first);
             queue::with($built).unwrap()
         });
     };
@@ -89,19 +90,19 @@ macro_rules! queue {
     };
 }
 
-queue!(Spsc, spsc::Spsc, many: false, |builder| builder);
-queue!(Mpsc, mpsc::Mpsc, many: true, |builder| builder);
-queue!(Spmc, spmc::Spmc, many: false, |builder| builder);
-queue!(Mpmc, mpmc::Mpmc, many: true, |builder| builder);
+queue!(Spsc, spsc::Spsc, many: false, |settings| settings);
+queue!(Mpsc, mpsc::Mpsc, many: true, |settings| settings);
+queue!(Spmc, spmc::Spmc, many: false, |settings| settings);
+queue!(Mpmc, mpmc::Mpmc, many: true, |settings| settings);
 #[cfg(feature = "std")]
-queue!(MappedSpsc, spsc::Spsc, many: false, |builder| builder.memory(super::mapped()));
+queue!(MappedSpsc, spsc::Spsc, many: false, |settings| settings.memory(super::mapped()));
 #[cfg(feature = "std")]
-queue!(MappedMpmc, mpmc::Mpmc, many: true, |builder| builder.memory(super::mapped()));
+queue!(MappedMpmc, mpmc::Mpmc, many: true, |settings| settings.memory(super::mapped()));
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 queue!(@made SharedSpsc, annulus::shm::spsc::Across<u64>, many: false, |capacity, first| {
-    let builder = Settings::new(capacity).first(first);
-    let made = annulus::shm::spsc::producer(builder, annulus::shm::WhenGone::Close).unwrap();
+    let settings = Settings::new(capacity).first(first);
+    let made = annulus::shm::spsc::producer(settings, annulus::shm::WhenGone::Close).unwrap();
     let (producer, invitation) = (made.handle, made.invitation);
     let (consumer, _) = annulus::shm::spsc::consumer(&invitation).unwrap();
     (producer, consumer)

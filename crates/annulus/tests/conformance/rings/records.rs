@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use annulus::Settings;
-use annulus::queue::InPlace;
 use annulus::queue::bytes::{Consumer, Producer, TryWriteError, WriteError};
+use annulus::queue::kind::InPlace;
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
     WaitStrategy, spsc,
@@ -55,7 +55,7 @@ impl<K: InPlace> Clone for Once<K> {
 }
 
 macro_rules! records {
-    ($name:ident, $kind:ty, |$builder:ident| $made:expr) => {
+    ($name:ident, $kind:ty, |$settings:ident| $made:expr) => {
         pub(crate) struct $name;
 
         impl Ring for $name {
@@ -71,7 +71,7 @@ macro_rules! records {
 
             fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
                 // So many records fit, and not one more.
-                let $builder = Settings::new(RECORD_BYTES * capacity).first(first);
+                let $settings = Settings::new(RECORD_BYTES * capacity).first(first);
                 let (producer, consumer) = $made;
                 let (open, sent) = (Arc::new(()), Arc::new(AtomicU64::new(0)));
                 let reader = Reading { consumer, start: first, sent: Arc::clone(&sent), received: 0 };
@@ -95,13 +95,13 @@ macro_rules! records {
     };
 }
 
-records!(Records, spsc::Spsc, |builder| annulus::queue::bytes::with(builder).unwrap());
+records!(Records, spsc::Spsc, |settings| annulus::queue::bytes::with(settings).unwrap());
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-records!(SharedRecords, annulus::shm::spsc::Across<u64>, |builder| {
+records!(SharedRecords, annulus::shm::spsc::Across<u64>, |settings| {
     use annulus::shm::{Shared, WhenGone, bytes};
 
-    let Shared { handle: producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
+    let Shared { handle: producer, invitation, .. } = bytes::producer(settings, WhenGone::Close).unwrap();
     (producer, bytes::consumer(&invitation).unwrap().0)
 });
 

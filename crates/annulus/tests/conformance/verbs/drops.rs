@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use annulus::oneshot;
-use annulus::queue::{AnyKind, Consumer, Producer};
+use annulus::queue::kind::AnyKind;
+use annulus::queue::{Consumer, Producer};
 
 use crate::every::join;
 

@@ -47,7 +47,7 @@ assert_not_impl_any!(event::Publisher<Rc<u64>>: Send);
 assert_not_impl_any!(event::MpPublisher<Rc<u64>>: Send);
 assert_not_impl_any!(event::Subscribable<Cell<u64>>: Send, Sync);
 
-assert_impl_all!(CapacityError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(CapacityError: std::error::Error, Clone, Eq, Send, Sync);
 assert_impl_all!(RecvError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(TryRecvError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(UpstreamError: std::error::Error, Copy, Eq, Send, Sync);

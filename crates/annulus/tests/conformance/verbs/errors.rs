@@ -14,7 +14,7 @@ fn one_reason_has_one_text() {
     assert!(closed.iter().all(|error| error.to_string() == end), "{closed:?}");
     assert_eq!(RegisterError::Closed.to_string(), SendError(()).to_string());
     let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };
-    assert_eq!(RegisterError::Capacity(capacity).to_string(), capacity.to_string());
+    assert_eq!(RegisterError::Capacity(capacity.clone()).to_string(), capacity.to_string());
 }
 
 /// How many were lost is in the text.

@@ -68,13 +68,15 @@ fn a_group_of_which_all_pause() {
     assert_eq!(group.try_recv(), Err(TryRecvError::Empty));
     assert_eq!(group.try_recv_batch(&mut [0; 4]), 0);
     assert_eq!((group.try_iter().next(), group.try_iter().size_hint()), (None, (0, Some(0))));
-    let waits: [Waits; 7] = [
+    let waits: [Waits; 9] = [
         |group| group.recv().is_ok(),
         |group| group.recv_until(annulus::WaitStrategy::BusySpin).is_ok(),
         |group| group.recv_timeout(Duration::ZERO).is_ok(),
         |group| group.recv_until(Instant::now()).is_ok(),
         |group| group.recv_batch(&mut [0; 4]).is_ok(),
+        |group| group.recv_batch_timeout(&mut [0; 4], Duration::ZERO).is_ok(),
         |group| group.recv_many(&mut Vec::new(), 4).is_ok(),
+        |group| group.recv_many_timeout(&mut Vec::new(), 4, Duration::ZERO).is_ok(),
         |group| group.iter().next().is_some(),
     ];
     for wait in waits {
@@ -100,15 +102,18 @@ fn a_group_receives_many_at_once() {
     assert!((0..3).all(|member| group.is_empty(member)));
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
     let mut places = [9; 3];
-    assert_eq!((group.recv_batch(&mut places), places), (Ok(3), [0, 1, 2]));
+    assert_eq!((group.recv_batch_timeout(&mut places, Duration::ZERO), places), (Ok(3), [0, 1, 2]));
     group.pause(1);
     let mut values = vec![9];
-    assert_eq!((group.recv_many(&mut values, 2), &*values), (Ok(2), &[9, 3, 4][..]));
+    assert_eq!((group.recv_many_until(&mut values, 2, Instant::now()), &*values), (Ok(2), &[9, 3, 4][..]));
     assert_eq!(group.try_iter().take(2).collect::<Vec<_>>(), [5, 6]);
     assert_eq!(group.try_iter().collect::<Vec<_>>(), [7]);
     assert_eq!([0, 1, 2].map(|member| group.len(member)), [0, 5, 0]);
     assert_eq!([0, 1, 2].map(|member| group.is_empty(member)), [true, false, true]);
     assert_eq!([0, 1, 2].map(|member| group.total_received(member)), [8, 3, 8]);
+    let late = Err(RecvTimeoutError::Timeout);
+    assert_eq!((group.recv_batch_until(&mut places, Instant::now()), places), (late, [0, 1, 2]));
+    assert_eq!((group.recv_many_timeout(&mut values, 2, Duration::ZERO), values.len()), (late, 3));
     publisher.publish(8).unwrap();
     drop(publisher);
     assert_eq!((&mut group).into_iter().collect::<Vec<_>>(), [8]);

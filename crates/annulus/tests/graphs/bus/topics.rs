@@ -175,7 +175,6 @@ fn error_names_a_topic_that_cannot_be_made() {
     assert!(bus.topics().is_empty() && !bus.contains("x"), "nothing was made");
     let error = bus.topic("x").capacity(4).headroom(1).publisher().unwrap_err();
     assert!(error.to_string().contains("headroom of 1"), "{error}");
-    assert!(std::error::Error::source(&error).is_some());
 }
 
 #[test]

@@ -122,8 +122,8 @@ fn its_memory_is_as_it_was_asked_for() {
 
 #[test]
 fn its_numbers_are_words() {
-    let builder = Settings::new(64).name("log").statistics(true);
-    let (mut producer, mut consumer) = bytes::with(builder).unwrap();
+    let settings = Settings::new(64).name("log").statistics(true);
+    let (mut producer, mut consumer) = bytes::with(settings).unwrap();
     let observer = producer.observer();
     // A word for the length, and two that it begins.
     producer.write(&pattern(9, 1)).unwrap();

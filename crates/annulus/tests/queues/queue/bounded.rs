@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::Joinable;
+use annulus::queue::kind::Joinable;
 use annulus::{RecvTimeoutError, TryRecvError, WaitStrategy, mpmc, mpsc};
 
 use crate::support::{join, time_on_a_core, time_on_a_core_since};

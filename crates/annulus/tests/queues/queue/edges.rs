@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{Consumer, InPlace, Producer, QueueKind};
+use annulus::queue::kind::{InPlace, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{CapacityError, RecvError, RecvTimeoutError, SendTimeoutError, mpsc, spsc};
 
 use super::{Counted, panics};

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::queue::kind::{InPlace, Joinable, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{Select, WaitStrategy, mpmc::Mpmc, mpsc::Mpsc, select};
 #[cfg(feature = "async")]
 use futures_util::stream::StreamExt;

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{InPlace, QueueKind, ordered};
+use annulus::queue::kind::{InPlace, QueueKind};
+use annulus::queue::ordered;
 use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError, Until, WaitStrategy, mpsc, spsc};
 
 const SOON: Duration = Duration::from_millis(2);

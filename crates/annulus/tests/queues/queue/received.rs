@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use annulus::Settings;
-use annulus::queue::QueueKind;
+use annulus::queue::kind::QueueKind;
 use annulus::{RecvError, RecvTimeoutError, TryRecvError, WaitStrategy};
 
 for_each_kind! { batches_of_places batches_of_a_vector handed_to_a_closure }

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{Consumer, InPlace, Producer, QueueKind};
+use annulus::queue::kind::{InPlace, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::dice::Dice;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{Consumer, ManyConsumers, Producer, ordered};
+use annulus::queue::kind::ManyConsumers;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{WaitStrategy, mpmc::Mpmc, spmc::Spmc};
 
 use super::dice::Dice;

@@ -147,9 +147,9 @@ fn half_written_message_of_a_lossless_ring_is_not_received() {
 
 /// What the child makes.
 pub(crate) fn publish(kind: &str, mut socket: &UnixStream) {
-    let builder = Settings::new(CAPACITY as usize);
+    let settings = Settings::new(CAPACITY as usize);
     if kind == "lossy" {
-        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<Large>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<Large>(settings).unwrap();
         invitation.send(socket).unwrap();
         publish_large(|batch| match batch {
             [message] => publisher.publish(*message),
@@ -157,7 +157,7 @@ pub(crate) fn publish(kind: &str, mut socket: &UnixStream) {
         });
     } else {
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossless::<Large>(builder, 2).unwrap();
+            broadcast::lossless::<Large>(settings, 2).unwrap();
         invitation.send(socket).unwrap();
         socket.read_exact(&mut [0]).unwrap();
         publish_large(|batch| match batch {

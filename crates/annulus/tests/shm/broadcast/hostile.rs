@@ -45,9 +45,9 @@ fn forged() -> (Arc<File>, u64, Invitation) {
 
 /// A lossless ring with three seats, one of which is in use, copied.
 fn forged_lossless() -> (File, File, Invitation) {
-    let builder = Settings::new(CAPACITY).headroom(2);
+    let settings = Settings::new(CAPACITY).headroom(2);
     let Shared { handle: mut publisher, invitation: good, .. } =
-        broadcast::lossless::<u64>(builder, 3).unwrap();
+        broadcast::lossless::<u64>(settings, 3).unwrap();
     let ring = good.accept_lossless::<u64>().unwrap();
     (0..11).for_each(|number| publisher.publish(number).unwrap());
     let _subscriber = ring.subscribe().unwrap();

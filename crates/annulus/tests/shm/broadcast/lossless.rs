@@ -29,8 +29,8 @@ const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// A ring with two seats, and what another process would have of it.
 fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {
-    let builder = Settings::new(capacity).wait_strategy(BLOCK);
-    let Shared { handle: publisher, invitation, .. } = broadcast::lossless(builder, 2).unwrap();
+    let settings = Settings::new(capacity).wait_strategy(BLOCK);
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossless(settings, 2).unwrap();
     (publisher, invitation.with_wait_strategy(BLOCK).accept_lossless().unwrap())
 }
 

@@ -49,9 +49,9 @@ impl Drop for Names {
 #[test]
 fn observer_reads_whole_messages() {
     fn check<const BYTES: usize>(names: &Names) {
-        let builder = Settings::new(4).first(5);
+        let settings = Settings::new(4).first(5);
         let Shared { handle: mut publisher, invitation, .. } =
-            broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
+            broadcast::lossy::<[u8; BYTES]>(settings).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let message =
@@ -84,8 +84,8 @@ fn observer_reads_whole_messages() {
 fn every_message_counts_at_once() {
     let names = Names::new();
     for (capacity, first) in [(2, 0), (3, 7), (8, 0), (200, 1 << 40), (1000, 0)] {
-        let builder = Settings::new(capacity).first(first);
-        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
+        let settings = Settings::new(capacity).first(first);
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(settings).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let info = observer.info();
@@ -135,9 +135,9 @@ fn numbers_left_out_count_and_are_not_read() {
 #[test]
 fn subscribers_with_seats_are_seen() {
     let names = Names::new();
-    let builder = Settings::new(16).first(1000);
+    let settings = Settings::new(16).first(1000);
     let Shared { handle: mut publisher, invitation, .. } =
-        broadcast::lossless::<Payload>(builder, 4).unwrap();
+        broadcast::lossless::<Payload>(settings, 4).unwrap();
     let name = invitation.publish(&names.1, "ring").unwrap();
     let observer = names.observer("ring");
     // It has both files, and can write to neither.

@@ -28,7 +28,10 @@ fn placement_says_memory_is_shared() {
     let placement = publisher.placement();
     assert_eq!(placement.to_string(), "1024 bytes in memory that processes share");
     assert!(placement.is_shared() && placement.refusals().count() == 0);
-    assert_eq!((subscribable.placement(), accepted.subscribable().placement()), (placement, placement));
+    assert_eq!(
+        (subscribable.placement(), accepted.subscribable().placement()),
+        (placement.clone(), placement)
+    );
     assert!(!annulus::broadcast::lossy::<u64>(64).0.placement().is_shared());
 }
 
@@ -220,8 +223,8 @@ fn the_end_either_way() {
 fn a_message_wakes_and_so_does_the_end() {
     const SOON: Duration = Duration::from_millis(10);
     sleeping::once_in_less_than(SOON, || {
-        let builder = Settings::new(8).statistics(true);
-        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
+        let settings = Settings::new(8).statistics(true);
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(settings).unwrap();
         let block = WaitStrategy::block_after(0, 0);
         let mut seen =
             invitation.with_wait_strategy(block).accept::<u64>().unwrap().subscribable().subscribe();
@@ -387,7 +390,7 @@ fn another_type_is_refused() {
 
 #[test]
 fn rings_that_can_not_be() {
-    let error = |builder: Settings| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
+    let error = |settings: Settings| broadcast::lossy::<u64>(settings).map(drop).unwrap_err();
     for capacity in [0, 1] {
         assert!(matches!(
             error(Settings::new(capacity)),

@@ -18,9 +18,9 @@ fn this_process() {
     match role.split_once(' ') {
         // Without an end, one by one and in batches.
         Some(("send", capacity)) => {
-            let builder = annulus::Settings::new(capacity.parse().unwrap());
+            let settings = annulus::Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut producer, invitation, .. } =
-                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
+                spsc::producer::<Payload>(settings, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
             let mut next = 0;
             loop {
@@ -32,18 +32,18 @@ fn this_process() {
         }
         // Until it is killed.
         Some(("send-some", count)) => {
-            let builder = annulus::Settings::new(64);
+            let settings = annulus::Settings::new(64);
             let Shared { handle: mut producer, invitation, .. } =
-                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
+                spsc::producer::<Payload>(settings, WhenGone::Close).unwrap();
             (0..count.parse().unwrap()).for_each(|number| producer.send(payload(number)).unwrap());
             invitation.send(&socket).unwrap();
             let _ = socket.read(&mut [0]);
         }
         // Records of many lengths, without an end.
         Some(("write", capacity)) => {
-            let builder = annulus::Settings::new(capacity.parse().unwrap());
+            let settings = annulus::Settings::new(capacity.parse().unwrap());
             let Shared { handle: mut producer, invitation, .. } =
-                bytes::producer(builder, WhenGone::Close).unwrap();
+                bytes::producer(settings, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
             for number in 0.. {
                 let record = record(number, producer.max_len());
@@ -54,9 +54,9 @@ fn this_process() {
         }
         // Sends five, and is then about to send more: their slots are written, but not all of them.
         Some(("half-written", "messages")) => {
-            let builder = annulus::Settings::new(8);
+            let settings = annulus::Settings::new(8);
             let Shared { handle: mut producer, invitation, .. } =
-                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
+                spsc::producer::<Payload>(settings, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.send(payload(number)).unwrap());
             let mut room = producer.try_reserve(3).unwrap();
             // SAFETY: two of the three slots.
@@ -66,9 +66,9 @@ fn this_process() {
         }
         // The same with records.
         Some(("half-written", _)) => {
-            let builder = annulus::Settings::new(4096);
+            let settings = annulus::Settings::new(4096);
             let Shared { handle: mut producer, invitation, .. } =
-                bytes::producer(builder, WhenGone::Close).unwrap();
+                bytes::producer(settings, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.write(&record(number, 200)).unwrap());
             let mut room = producer.reserve(200).unwrap();
             room.write_at(0, &[7; 100]);

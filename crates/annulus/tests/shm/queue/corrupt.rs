@@ -6,7 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use annulus::queue::{AnyKind, Consumer, Producer};
+use annulus::queue::kind::AnyKind;
+use annulus::queue::{Consumer, Producer};
 use annulus::schema::BadValue;
 use annulus::shm::{Invitation, Shared, WhenGone, mpsc, recv_fd, spsc};
 use annulus::{Message, RecvTimeoutError, TryRecvError};
@@ -26,8 +27,8 @@ fn memory(invitation: &Invitation) -> File {
 type Opened<T, K> = (Producer<T, K>, Consumer<T, K>, File);
 
 fn one<T: Message>() -> Opened<T, spsc::Across<T>> {
-    let builder = annulus::Settings::new(CAPACITY);
-    let Shared { handle: producer, invitation, .. } = spsc::producer::<T>(builder, WhenGone::Close).unwrap();
+    let settings = annulus::Settings::new(CAPACITY);
+    let Shared { handle: producer, invitation, .. } = spsc::producer::<T>(settings, WhenGone::Close).unwrap();
     (producer, spsc::consumer(&invitation).unwrap().0, memory(&invitation))
 }
 

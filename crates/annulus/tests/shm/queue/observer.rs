@@ -41,9 +41,9 @@ fn seen(observer: &RingObserver) -> Seen {
 fn observer_sees_waiting_messages_and_both_sides() {
     with_names("states", |directory| {
         for first in [0, u64::MAX - 1] {
-            let builder = Settings::new(8).first(first);
+            let settings = Settings::new(8).first(first);
             let Shared { handle: mut producer, invitation, .. } =
-                spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
+                spsc::producer::<Payload>(settings, WhenGone::Wait).unwrap();
             let name = invitation.publish(directory, "queue").unwrap();
             let observer = observer(directory);
             assert_eq!((seen(&observer), observer.state()), ((0, Some(0), None), PeerState::Alive));

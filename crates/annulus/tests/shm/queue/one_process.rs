@@ -19,9 +19,9 @@ use proptest::prelude::*;
 use crate::support::sleeping;
 
 /// A queue, as two processes would have it.
-fn queue_of<T: Message + Pod>(builder: Settings) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
+fn queue_of<T: Message + Pod>(settings: Settings) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
     let Shared { handle: producer, peers: to_consumer, invitation, .. } =
-        spsc::producer(builder, WhenGone::Close).unwrap();
+        spsc::producer(settings, WhenGone::Close).unwrap();
     let (consumer, to_producer) = spsc::consumer(&invitation).unwrap();
     (producer, consumer, [to_producer, to_consumer])
 }
@@ -94,9 +94,9 @@ proptest! {
         first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
         steps in steps(),
     ) {
-        let builder = Settings::new(capacity).first(first);
-        let (mut producer, mut consumer, _) = queue_of::<u64>(builder.clone());
-        let (mut sends, mut receives) = annulus::spsc::with::<u64>(builder).unwrap();
+        let settings = Settings::new(capacity).first(first);
+        let (mut producer, mut consumer, _) = queue_of::<u64>(settings.clone());
+        let (mut sends, mut receives) = annulus::spsc::with::<u64>(settings).unwrap();
         let mut next = 0;
         for step in steps {
             match step {
@@ -157,9 +157,9 @@ proptest! {
 fn either_side_waits() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
-        let builder = Settings::new(2).wait_strategy(strategy);
+        let settings = Settings::new(2).wait_strategy(strategy);
         let Shared { handle: mut producer, invitation, .. } =
-            spsc::producer::<[u64; 3]>(builder, WhenGone::Close).unwrap();
+            spsc::producer::<[u64; 3]>(settings, WhenGone::Close).unwrap();
         let (mut consumer, _) = spsc::consumer::<[u64; 3]>(&invitation.with_wait_strategy(strategy)).unwrap();
         let reader = thread::spawn(move || {
             let mut next = 0;
@@ -186,9 +186,9 @@ fn either_side_waits() {
 /// What another process does is seen by a sleeper soon, and not only when its nap is over.
 #[test]
 fn wake_ups_come() {
-    let builder = Settings::new(1).wait_strategy(WaitStrategy::block_after(0, 0));
-    let (mut ask, mut asked, _) = queue_of::<u64>(builder.clone());
-    let (mut answer, mut answered, _) = queue_of::<u64>(builder);
+    let settings = Settings::new(1).wait_strategy(WaitStrategy::block_after(0, 0));
+    let (mut ask, mut asked, _) = queue_of::<u64>(settings.clone());
+    let (mut answer, mut answered, _) = queue_of::<u64>(settings);
     let block = WaitStrategy::block_after(0, 0);
     let (server, sleeper) = sleeping::spawn(move || {
         while let Ok(number) = asked.recv_until(block) {

@@ -62,9 +62,9 @@ fn each_verb_comes_to_the_end_of_the_dead() {
         assert_eq!(peer.state(), PeerState::Dead);
         assert!(consumer.recv().unwrap_err().peer_died());
 
-        let builder = annulus::Settings::new(8);
+        let settings = annulus::Settings::new(8);
         let Shared { handle: mut producer, invitation, .. } =
-            spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
+            spsc::producer::<Payload>(settings, WhenGone::Close).unwrap();
         let (mut consumer, peer) = spsc::consumer::<Payload>(&invitation).unwrap();
         producer.send(payload(0)).unwrap();
         drop(producer);
@@ -114,9 +114,9 @@ fn a_producer_that_dies_inside_a_write() {
 /// was received, or with that one, if it was killed before it had said so.
 #[test]
 fn consumers_that_are_killed() {
-    let builder = Settings::new(16);
+    let settings = Settings::new(16);
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
-        spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
+        spsc::producer::<Payload>(settings, WhenGone::Wait).unwrap();
     let sender = thread::spawn(move || {
         let mut next = 0;
         while producer.send(payload(next)).is_ok() {

@@ -22,8 +22,8 @@ use crate::process::{Child, moment, rounds};
 use crate::queue::processes::what_was_said;
 
 /// A queue, as two processes would have it, and its file.
-fn queue_of(builder: Settings) -> (Producer, Consumer, Peer, File) {
-    let Shared { handle: producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
+fn queue_of(settings: Settings) -> (Producer, Consumer, Peer, File) {
+    let Shared { handle: producer, invitation, .. } = bytes::producer(settings, WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let file = File::from(recv_fd(&there).unwrap());
@@ -70,9 +70,9 @@ proptest! {
             1 => any::<bool>().prop_map(Step::Close),
         ], 1..80),
     ) {
-        let builder = Settings::new(capacity).first(first);
-        let (mut producer, mut consumer, ..) = queue_of(builder.clone());
-        let (mut writes, mut reads) = annulus::queue::bytes::with(builder).unwrap();
+        let settings = Settings::new(capacity).first(first);
+        let (mut producer, mut consumer, ..) = queue_of(settings.clone());
+        let (mut writes, mut reads) = annulus::queue::bytes::with(settings).unwrap();
         prop_assert_eq!((producer.capacity(), consumer.capacity()), (capacity, capacity));
         prop_assert_eq!(producer.max_len(), writes.max_len());
         for (step, number) in steps.into_iter().zip(0..) {

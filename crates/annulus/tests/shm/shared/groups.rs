@@ -320,8 +320,8 @@ impl Foreign {
 }
 
 fn queue() -> (spsc::Producer<u64>, Invitation) {
-    let builder = annulus::Settings::new(8);
-    let Shared { handle: producer, invitation, .. } = spsc::producer(builder, WhenGone::Wait).unwrap();
+    let settings = annulus::Settings::new(8);
+    let Shared { handle: producer, invitation, .. } = spsc::producer(settings, WhenGone::Wait).unwrap();
     (producer, invitation)
 }
 

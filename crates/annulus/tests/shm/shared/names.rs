@@ -173,7 +173,9 @@ fn only_force_removes_a_living_name() {
 fn held(path: &std::path::Path, text: &str) -> fs::File {
     fs::write(path, text).unwrap();
     let file = fs::File::open(path).unwrap();
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    // It waits: a process that another test begins has copies of all descriptors, also of one that was held
+    // and closed here before, until its `exec`.
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
     file
 }
 
@@ -268,8 +270,8 @@ fn debug_output_names_each_type() {
 fn name_of_anothers_ring_leads_to_all_of_it() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
-    let builder = annulus::Settings::new(2);
-    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 1).unwrap();
+    let settings = annulus::Settings::new(2);
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(settings, 1).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     assert_eq!(child.ask("again a"), "published");
     drop((name, invitation));
@@ -289,9 +291,9 @@ fn a_process_whose_name_is_no_text_has_rings() {
     fs::write("/proc/self/comm", b"fourteen bytes\xc3\xa4").unwrap();
     assert!(fs::read_to_string("/proc/self/stat").is_err(), "its name is no text");
     let (_scratch, directory) = directory();
-    let builder = annulus::Settings::new(4);
+    let settings = annulus::Settings::new(4);
     let Shared { handle: _publisher, invitation, .. } =
-        annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
+        annulus::shm::broadcast::lossy::<u64>(settings).unwrap();
     let _published = invitation.publish(&directory, "a").unwrap();
     let mut child = crate::shared::child::Child::new(directory.path());
     assert!(child.ask("publish a").contains("is taken by process"));

@@ -25,9 +25,9 @@ fn a_message_wakes_a_task_and_so_does_death() {
 
 #[test]
 fn room_wakes_a_task_and_so_does_death() {
-    let builder = Settings::new(1);
+    let settings = Settings::new(1);
     let Shared { handle: mut producer, invitation, .. } =
-        spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
+        spsc::producer::<u64>(settings, WhenGone::Close).unwrap();
     let mut consumer = guest("receive", &invitation);
     let task = Running::new(move || async move {
         producer.send_async(0).await.unwrap();

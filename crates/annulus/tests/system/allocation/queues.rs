@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::Joinable;
+use annulus::queue::kind::Joinable;
 
 use crate::counting::{allocations, bytes, steady};
 

@@ -3,7 +3,7 @@
 use annulus::Settings;
 use annulus::memory::{Grant, Memory};
 use annulus::queue;
-use annulus::queue::Joinable;
+use annulus::queue::kind::Joinable;
 use annulus::{mpmc, mpsc};
 
 use crate::memory::asks::status;

@@ -3,7 +3,8 @@
 use annulus::Settings;
 use annulus::memory::{Grant, Memory, MemoryOption, Reason};
 use annulus::queue;
-use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::queue::kind::{InPlace, Joinable, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{CapacityError, RegisterError, mpmc, mpsc, spsc};
 
 use crate::memory::rings::{KINDS, address_of, same};
@@ -152,8 +153,8 @@ fn broadcast_and_the_others() {
     consumer.bring_memory_here().unwrap();
     assert_eq!(producer.placement().node(), Grant::Granted);
 
-    let builder = annulus::Settings::new(64).memory(memory);
-    let (publisher, source) = annulus::event::with(builder, String::new).unwrap();
+    let settings = annulus::Settings::new(64).memory(memory);
+    let (publisher, source) = annulus::event::with(settings, String::new).unwrap();
     source.subscribe().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted);
 
@@ -172,7 +173,7 @@ fn queue_and_broadcast_have_the_same_errors() {
     alone!();
     let memory = Memory::require().node(1023);
     let error = mpsc::with::<u64>(Settings::new(5).memory(memory)).unwrap_err();
-    let CapacityError::Memory(of_memory) = error else { panic!("{error}") };
+    let CapacityError::Memory(ref of_memory) = error else { panic!("{error}") };
     assert_eq!(of_memory.option(), MemoryOption::Node);
     assert_eq!(error.to_string(), of_memory.to_string(), "it speaks for itself");
     assert!(matches!(RegisterError::from(error), RegisterError::Capacity(CapacityError::Memory(_))));

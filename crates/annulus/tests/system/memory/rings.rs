@@ -64,12 +64,12 @@ pub(crate) fn address_of<T>(value: &T) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
-fn in_place<K: queue::InPlace + queue::QueueKind>(
+fn in_place<K: queue::kind::InPlace + queue::kind::QueueKind>(
     name: &'static str,
     memory: Memory,
 ) -> Result<Made, MemoryError> {
-    let builder = Settings::new(SLOTS).memory(memory);
-    let (mut producer, mut consumer) = queue::with::<u64, K>(builder).map_err(refused)?;
+    let settings = Settings::new(SLOTS).memory(memory);
+    let (mut producer, mut consumer) = queue::with::<u64, K>(settings).map_err(refused)?;
     producer.send(7).unwrap();
     let address = address_of(&consumer.readable()[0]);
     Ok(made(name, Some(address), move || {
@@ -86,9 +86,9 @@ fn mpsc(memory: Memory) -> Result<Made, MemoryError> {
     in_place::<mpsc::Mpsc>("mpsc", memory)
 }
 
-fn plain_queue<K: queue::QueueKind>(name: &'static str, memory: Memory) -> Result<Made, MemoryError> {
-    let builder = Settings::new(SLOTS).memory(memory);
-    let (producer, consumer) = queue::with::<u64, K>(builder).map_err(refused)?;
+fn plain_queue<K: queue::kind::QueueKind>(name: &'static str, memory: Memory) -> Result<Made, MemoryError> {
+    let settings = Settings::new(SLOTS).memory(memory);
+    let (producer, consumer) = queue::with::<u64, K>(settings).map_err(refused)?;
     Ok(made(name, None, move || {
         assert_eq!(consumer.placement(), producer.placement());
         producer.placement()
@@ -145,14 +145,14 @@ fn copied<S: Sides>(
     let sides = make(Settings::new(SLOTS).memory(memory)).map_err(refused)?;
     Ok(made(name, None, move || {
         let [publisher, others @ ..] = sides.placements();
-        assert_eq!(others, [publisher; 3]);
+        assert_eq!(others, std::array::from_fn(|_| publisher.clone()));
         publisher
     }))
 }
 
 fn events(memory: Memory) -> Result<Made, MemoryError> {
-    let builder = Settings::new(SLOTS).memory(memory);
-    let (mut publisher, subscribable) = event::with(builder, || 0_u64).map_err(refused)?;
+    let settings = Settings::new(SLOTS).memory(memory);
+    let (mut publisher, subscribable) = event::with(settings, || 0_u64).map_err(refused)?;
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|event| *event = 7).unwrap();
     let address = address_of(&*subscriber.peek().unwrap());
@@ -164,8 +164,8 @@ fn events(memory: Memory) -> Result<Made, MemoryError> {
 }
 
 fn mp_events(memory: Memory) -> Result<Made, MemoryError> {
-    let builder = Settings::new(SLOTS).memory(memory);
-    let (publisher, subscribable) = event::mp_with(builder, || 0_u64).map_err(refused)?;
+    let settings = Settings::new(SLOTS).memory(memory);
+    let (publisher, subscribable) = event::mp_with(settings, || 0_u64).map_err(refused)?;
     Ok(made("mp_events", None, move || {
         assert_eq!(publisher.placement(), subscribable.placement());
         publisher.placement()
@@ -198,6 +198,7 @@ fn pool(memory: Memory) -> Result<Made, MemoryError> {
 
 /// That it is what one expects, with the name of the ring.
 #[track_caller]
-pub(crate) fn same<T: Copy + PartialEq + Debug>(made: &Made, is: T, expected: T) {
+#[allow(clippy::needless_pass_by_value, reason = "shorter calls")]
+pub(crate) fn same<T: PartialEq + Debug>(made: &Made, is: T, expected: T) {
     assert_eq!(is, expected, "{}: {}", made.name, made.placement());
 }

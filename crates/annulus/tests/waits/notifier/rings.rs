@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use annulus::broadcast::{Lossless, Publisher};
-use annulus::queue::{Consumer, Producer, QueueKind, ordered};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{LossyTryRecvError, Notifier, Readiness, TryRecvError, Waitable};
 use annulus::{broadcast, event, mpmc, mpsc, spmc, spsc};
 

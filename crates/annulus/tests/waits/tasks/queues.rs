@@ -7,7 +7,8 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Consumer, Producer, QueueKind, ordered};
+use annulus::queue::kind::QueueKind;
+use annulus::queue::{Consumer, Producer, ordered};
 use annulus::{mpmc, spmc};
 
 use super::poll_some;

@@ -67,11 +67,11 @@ fn idle_workers_use_no_cpu() {
 /// If the ring spins, and the worker shall not, it doesn't.
 #[test]
 fn an_idle_worker_waits_by_its_own_strategy() {
-    let builder = Settings::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
-    let (mut producer, consumer) = mpsc::with(builder).unwrap();
+    let settings = Settings::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
+    let (mut producer, consumer) = mpsc::with(settings).unwrap();
     let (says, said) = std_mpsc::channel();
-    let builder = Worker::builder(consumer, ()).wait_strategy(WaitStrategy::default());
-    let worker = builder.spawn(move |(), (), _| says.send(Sleeper::this()).unwrap()).unwrap();
+    let settings = Worker::builder(consumer, ()).wait_strategy(WaitStrategy::default());
+    let worker = settings.spawn(move |(), (), _| says.send(Sleeper::this()).unwrap()).unwrap();
     producer.send(()).unwrap();
     said.recv().unwrap().await_sleep();
     producer.send(()).unwrap();
@@ -153,10 +153,9 @@ fn a_core_that_is_not_there() {
         let error = builder.spawn(|seen, number, _| seen.push(number)).unwrap_err();
         let text = error.to_string();
         assert!(text.contains(&format!("CPU {core}")) && text.contains("\"here\""), "{text}");
-        let source = std::error::Error::source(&error).expect("what the system said");
-        let source = source.downcast_ref::<PinError>().expect("why it can't be pinned").clone();
-        assert_eq!(source.cpus(), [core]);
-        let kind = Some(io::Error::from(source).kind());
+        let why: PinError = error.pin_error().expect("why it can't be pinned").clone();
+        assert_eq!(why.cpus(), [core]);
+        let kind = Some(io::Error::from(why).kind());
         assert!(format!("{error:?}").contains("Cpu"));
         assert!(!cfg!(all(target_os = "linux", not(miri))) || text.contains("may run on [0"), "{text}");
         assert!(producer.send(8).is_ok(), "the receiver is alive");

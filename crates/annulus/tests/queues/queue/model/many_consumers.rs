@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use annulus::Settings;
 use annulus::queue;
-use annulus::queue::{Consumer, ManyConsumers, Producer};
+use annulus::queue::kind::ManyConsumers;
+use annulus::queue::{Consumer, Producer};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::super::counted::{Counted, panics};

@@ -9,7 +9,8 @@ use annulus::SendError;
 use annulus::Settings;
 #[cfg(feature = "async")]
 use annulus::queue;
-use annulus::queue::{Consumer, InPlace, Joinable, Producer, QueueKind};
+use annulus::queue::kind::{InPlace, Joinable, QueueKind};
+use annulus::queue::{Consumer, Producer};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::super::counted::{Counted, panics};
@@ -53,8 +54,8 @@ impl<K: Joinable> Joining<K> {
 }
 
 impl<K: InPlace + QueueKind> Model<K> {
-    fn new(builder: Settings, joining: Option<Joining<K>>) -> Self {
-        let (producer, consumer) = queue::with(builder).unwrap();
+    fn new(settings: Settings, joining: Option<Joining<K>>) -> Self {
+        let (producer, consumer) = queue::with(settings).unwrap();
         Self {
             capacity: producer.capacity(),
             producers: vec![Some(producer)],
@@ -407,11 +408,11 @@ impl<K: InPlace + QueueKind> Model<K> {
 
 /// Takes `turns` with a new queue; where several may send, `joining` is how they join.
 pub(crate) fn run<K: InPlace + QueueKind>(
-    builder: Settings,
+    settings: Settings,
     joining: Option<Joining<K>>,
     turns: impl IntoIterator<Item = Turn>,
 ) {
-    let mut model = Model::new(builder, joining);
+    let mut model = Model::new(settings, joining);
     model.take(&mut turns.into_iter());
     model.end();
 }

@@ -1,0 +1,470 @@
+//! The handles behind the ends, each behind one of two traits: what sends ([`Sends`]), and what receives
+//! ([`Receives`]). Messages are blocks in a broadcast ring, and bytes in a queue.
+
+use core::time::Duration;
+use std::time::Instant;
+use std::vec::Vec;
+
+use bytemuck::TransparentWrapper;
+
+use crate::broadcast::{Awaited, FellowPublisher, Foreign, Lossless, MayLose, Publisher, Subscriber};
+use crate::close::Closer;
+use crate::error::{RecvTimeoutError, Refusal, SendTimeoutError, TryRecvError, TrySendError};
+use crate::message::Message;
+use crate::queue::kind::{AnyKind, InPlace};
+use crate::queue::{Consumer, Producer};
+use crate::receive::{Receive, Waitable};
+use crate::shm::blocks::Block;
+use crate::transmit::{Transmit, in_parts};
+use crate::wait::Until;
+
+/// For how long a verb waits.
+#[derive(Clone, Copy)]
+pub(super) enum Patience {
+    None,
+    For(Duration),
+    Endless,
+}
+
+/// The block of a message.
+fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Block<WORDS, LARGE> {
+    let mut words = [0_u64; WORDS];
+    bytemuck::cast_slice_mut(&mut words)[..message.len()].copy_from_slice(message);
+    Block(words)
+}
+
+impl From<Patience> for Until {
+    fn from(patience: Patience) -> Self {
+        match patience {
+            Patience::None => Duration::ZERO.into(),
+            // (A sum that no clock reaches is for ever.)
+            Patience::For(timeout) => Instant::now().checked_add(timeout).map_or(Self::FOREVER, Self::from),
+            Patience::Endless => Self::FOREVER,
+        }
+    }
+}
+
+// SAFETY: it is `repr(transparent)`, and has no invariant.
+unsafe impl<const WORDS: usize, const LARGE: bool> TransparentWrapper<[u64; WORDS]> for Block<WORDS, LARGE> {}
+
+/// So many messages of a run pass over the stack at once, where they do not lie as blocks do.
+const PART: usize = 16;
+
+/// The largest block of which a part passes over the stack, in words.
+const PART_WORDS: usize = 8;
+
+/// The run as blocks, if it lies as they do.
+fn as_blocks<const WORDS: usize, const LARGE: bool>(
+    run: &[u8],
+    bytes: usize,
+) -> Option<&[Block<WORDS, LARGE>]> {
+    if bytes != size_of::<[u64; WORDS]>() {
+        return None;
+    }
+    bytemuck::try_cast_slice::<u8, [u64; WORDS]>(run).ok().map(Block::wrap_slice)
+}
+
+/// As [`as_blocks`], to write to.
+fn as_blocks_mut<const WORDS: usize, const LARGE: bool>(
+    run: &mut [u8],
+    bytes: usize,
+) -> Option<&mut [Block<WORDS, LARGE>]> {
+    if bytes != size_of::<[u64; WORDS]>() {
+        return None;
+    }
+    bytemuck::try_cast_slice_mut::<u8, [u64; WORDS]>(run).ok().map(Block::wrap_slice_mut)
+}
+
+/// Hands the messages of a run to `send` as blocks, which returns how many it could not send, and why.
+/// Returns how many bytes are left.
+fn send_in_blocks<const WORDS: usize, const LARGE: bool>(
+    run: &[u8],
+    bytes: usize,
+    mut send: impl FnMut(&[Block<WORDS, LARGE>]) -> Result<(), (usize, Refusal)>,
+) -> Result<(), (usize, Refusal)> {
+    if let Some(blocks) = as_blocks(run, bytes) {
+        return send(blocks).map_err(|(left, refusal)| (left * bytes, refusal));
+    }
+    if WORDS <= PART_WORDS {
+        send_in_parts::<PART, WORDS, LARGE>(run, bytes, send)
+    } else {
+        send_in_parts::<1, WORDS, LARGE>(run, bytes, send)
+    }
+}
+
+/// The same, where the messages pass over the stack: so many at once.
+fn send_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool>(
+    run: &[u8],
+    bytes: usize,
+    mut send: impl FnMut(&[Block<WORDS, LARGE>]) -> Result<(), (usize, Refusal)>,
+) -> Result<(), (usize, Refusal)> {
+    let mut left = run.len();
+    let mut blocks = [const { Block([0; WORDS]) }; PART];
+    for part in run.chunks(PART * bytes) {
+        let count = part.len() / bytes;
+        for (Block(words), message) in blocks.iter_mut().zip(part.chunks_exact(bytes)) {
+            // (What is behind the message stays 0.)
+            bytemuck::cast_slice_mut(words)[..bytes].copy_from_slice(message);
+        }
+        left -= part.len();
+        send(&blocks[..count]).map_err(|(unsent, refusal)| (left + unsent * bytes, refusal))?;
+    }
+    Ok(())
+}
+
+/// A handle that sends, whatever its ring.
+pub(super) trait Sends: Send {
+    /// Sends a message of the ring's length.
+    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal>;
+
+    /// Sends the messages of a run, each of which has so many bytes. If it does not send all, it says how
+    /// many bytes are left.
+    fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)>;
+
+    fn closer(&self) -> Closer;
+
+    fn is_closed(&self) -> bool;
+
+    /// The number of the next message, of a ring with one publisher.
+    fn sequence(&self) -> Option<u64> {
+        None
+    }
+
+    fn skip_to(&mut self, _: u64) -> Option<u64> {
+        None
+    }
+
+    fn wait_for_subscribers(&self, _: usize, _: Duration) -> bool {
+        true
+    }
+}
+
+fn of_tried<T>(error: &TrySendError<T>) -> Refusal {
+    if error.is_full() { Refusal::Full } else { Refusal::Closed }
+}
+
+/// Sends a block to a broadcast ring.
+fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE: bool>(
+    publisher: &mut S,
+    message: &[u8],
+    patience: Patience,
+) -> Result<(), Refusal> {
+    let message = block(message);
+    match patience {
+        Patience::None => publisher.try_send(message).map_err(|error| of_tried(&error)),
+        Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(|error| of_timed(&error)),
+        Patience::Endless => publisher.send(message).map_err(|_| Refusal::Closed),
+    }
+}
+
+fn of_timed<T>(error: &SendTimeoutError<T>) -> Refusal {
+    match error {
+        SendTimeoutError::Timeout(_) => Refusal::Full,
+        SendTimeoutError::Closed(_) => Refusal::Closed,
+    }
+}
+
+/// What all publishers have.
+macro_rules! publisher_verbs {
+    () => {
+        fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
+            put(self, message, patience)
+        }
+
+        fn closer(&self) -> Closer {
+            self.closer()
+        }
+
+        fn is_closed(&self) -> bool {
+            Transmit::is_closed(self)
+        }
+    };
+}
+
+/// Of publishers that wait for nobody.
+macro_rules! lossy_verbs {
+    () => {
+        fn send_run(&mut self, run: &[u8], bytes: usize, _: Until) -> Result<(), (usize, Refusal)> {
+            send_in_blocks(run, bytes, |blocks| {
+                if Transmit::is_closed(self) {
+                    return Err((blocks.len(), Refusal::Closed));
+                }
+                self.publish_batch(blocks);
+                Ok(())
+            })
+        }
+    };
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>> {
+    publisher_verbs!();
+    lossy_verbs!();
+
+    fn sequence(&self) -> Option<u64> {
+        Some(self.next_sequence())
+    }
+
+    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
+        self.skip_to(sequence).ok()
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>, Lossless> {
+    publisher_verbs!();
+
+    fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)> {
+        send_in_blocks(run, bytes, |blocks| {
+            self.publish_batch_until(blocks, until).map_err(|error| match error {
+                SendTimeoutError::Timeout(rest) => (rest.len(), Refusal::Full),
+                SendTimeoutError::Closed(rest) => (rest.len(), Refusal::Closed),
+            })
+        })
+    }
+
+    fn sequence(&self) -> Option<u64> {
+        Some(self.next_sequence())
+    }
+
+    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
+        (sequence <= self.next_sequence()).then_some(0)
+    }
+
+    fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {
+        self.wait_for_subscribers_timeout(count, timeout)
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>> {
+    publisher_verbs!();
+    lossy_verbs!();
+}
+
+/// A slot is a byte: a message is as many slots as it has bytes.
+impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
+    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
+        let bytes = message.len();
+        let room = match patience {
+            Patience::None => self.try_reserve(bytes).map_err(|error| of_tried(&error)),
+            Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(|error| of_timed(&error)),
+            Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
+        }?;
+        // Room ends between two messages, so there is room for all of this one.
+        assert_eq!(room.write_slice(message), bytes);
+        Ok(())
+    }
+
+    fn send_run(&mut self, run: &[u8], _: usize, until: Until) -> Result<(), (usize, Refusal)> {
+        in_parts(run, |rest| {
+            let room = self.reserve_until(rest.len(), until).map_err(|error| of_timed(&error))?;
+            match room.write_slice(rest) {
+                0 => Err(Refusal::Closed),
+                sent => Ok(sent),
+            }
+        })
+        .map_err(|(rest, refusal)| (rest.len(), refusal))
+    }
+
+    fn closer(&self) -> Closer {
+        self.closer()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// A handle that receives, whatever its ring.
+pub(super) trait Receives: Waitable {
+    /// Receives a message of the ring's length.
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError>;
+
+    /// Appends up to `most` messages of so many bytes that are there and follow each other.
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize);
+
+    /// Receives messages of so many bytes that are there into the front of `run`, and returns how many.
+    fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize;
+
+    /// Receives the newest message that is there, if one is, and returns how many it passed for that.
+    fn latest(&mut self, message: &mut [u8]) -> Option<u64>;
+
+    /// How many bytes or messages wait.
+    fn len(&self, bytes: usize) -> usize;
+
+    /// The number of the next message, of a broadcast ring.
+    fn cursor(&self) -> Option<u64> {
+        None
+    }
+
+    fn total_lagged(&self) -> u64 {
+        0
+    }
+}
+
+/// The mode of a subscriber of another process's ring.
+trait OfOthers: MayLose {
+    /// The newest message that is there, if one is, and how many were passed for that.
+    fn latest<T: Message>(subscriber: &mut Subscriber<T, Self>) -> Option<(T, u64)>;
+}
+
+impl OfOthers for Foreign {
+    fn latest<T: Message>(subscriber: &mut Subscriber<T, Self>) -> Option<(T, u64)> {
+        let before = subscriber.total_lagged();
+        let message = subscriber.latest()?;
+        Some((message, subscriber.total_lagged() - before))
+    }
+}
+
+/// The publisher waits until each message is received.
+impl OfOthers for Awaited {
+    fn latest<T: Message>(subscriber: &mut Subscriber<T, Self>) -> Option<(T, u64)> {
+        let (mut newest, mut passed) = (None, 0);
+        // Not more: more may come for ever.
+        for _ in 0..subscriber.len() {
+            let Ok(message) = subscriber.try_recv() else { break };
+            passed += u64::from(newest.replace(message).is_some());
+        }
+        newest.map(|message| (message, passed))
+    }
+}
+
+/// Receives messages into a run that does not lie as blocks do. They pass over the stack, so many at once.
+fn recv_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool, M: OfOthers>(
+    subscriber: &mut Subscriber<Block<WORDS, LARGE>, M>,
+    run: &mut [u8],
+    bytes: usize,
+) -> usize {
+    let mut blocks = [const { Block([0; WORDS]) }; PART];
+    let mut count = 0;
+    for part in run.chunks_mut(PART * bytes) {
+        let wanted = part.len() / bytes;
+        let taken = subscriber.try_recv_batch(&mut blocks[..wanted]);
+        for (message, Block(words)) in part.chunks_exact_mut(bytes).zip(&blocks[..taken]) {
+            message.copy_from_slice(&bytemuck::cast_slice(words)[..bytes]);
+        }
+        count += taken;
+        if taken < wanted {
+            break;
+        }
+    }
+    count
+}
+
+impl<const WORDS: usize, const LARGE: bool, M: OfOthers> Receives for Subscriber<Block<WORDS, LARGE>, M>
+where
+    Self: Receive<Item = Block<WORDS, LARGE>>,
+{
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        let Block(words) = match patience {
+            Patience::None => Receive::try_recv(self).map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Closed => RecvTimeoutError::Closed,
+            }),
+            Patience::For(timeout) => self.recv_timeout(timeout),
+            Patience::Endless => self.recv().map_err(RecvTimeoutError::from),
+        }?;
+        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        Ok(())
+    }
+
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
+        for _ in 0..most {
+            // A lag ends the run: the message behind it does not follow. (The subscriber has counted it.)
+            let Ok(Block(words)) = self.try_recv_or_lag() else { break };
+            run.extend_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
+        }
+    }
+
+    fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize {
+        if let Some(blocks) = as_blocks_mut(run, bytes) {
+            self.try_recv_batch(blocks)
+        } else if WORDS <= PART_WORDS {
+            recv_in_parts::<PART, WORDS, LARGE, M>(self, run, bytes)
+        } else {
+            recv_in_parts::<1, WORDS, LARGE, M>(self, run, bytes)
+        }
+    }
+
+    fn latest(&mut self, message: &mut [u8]) -> Option<u64> {
+        let (Block(words), passed) = M::latest(self)?;
+        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        Some(passed)
+    }
+
+    fn len(&self, _: usize) -> usize {
+        self.len()
+    }
+
+    fn cursor(&self) -> Option<u64> {
+        Some(self.cursor())
+    }
+
+    fn total_lagged(&self) -> u64 {
+        self.total_lagged()
+    }
+}
+
+impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        let bytes = message.len();
+        let there = match patience {
+            Patience::None => {
+                if self.readable_shared().is_empty() && self.is_fully_drained() {
+                    return Err(RecvTimeoutError::Closed);
+                }
+                self.readable_shared()
+            }
+            Patience::For(timeout) => self.wait_readable_shared_timeout(timeout)?,
+            Patience::Endless => self.wait_readable_shared()?,
+        };
+        if there.is_empty() {
+            return Err(RecvTimeoutError::Timeout);
+        }
+        there.slice(..bytes).copy_to(message);
+        self.advance(bytes);
+        Ok(())
+    }
+
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
+        let there = self.readable_shared();
+        let (before, taken) = (run.len(), there.len().min(most.saturating_mul(bytes)));
+        run.resize(before + taken, 0);
+        there.slice(..taken).copy_to(&mut run[before..]);
+        self.advance(taken);
+    }
+
+    fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize {
+        let mut filled = 0;
+        while filled < run.len() {
+            let there = self.readable_shared();
+            let taken = there.len().min(run.len() - filled);
+            if taken == 0 {
+                break;
+            }
+            there.slice(..taken).copy_to(&mut run[filled..filled + taken]);
+            self.advance(taken);
+            filled += taken;
+        }
+        filled / bytes
+    }
+
+    fn latest(&mut self, message: &mut [u8]) -> Option<u64> {
+        let (bytes, mut left, mut passed) = (message.len(), self.len(), 0);
+        // Not more: more may come for ever.
+        while left > 0 {
+            let there = self.readable_shared();
+            let taken = there.len().min(left);
+            if taken == 0 {
+                break;
+            }
+            there.slice(taken - bytes..taken).copy_to(message);
+            self.advance(taken);
+            passed += (taken / bytes) as u64;
+            left -= taken;
+        }
+        passed.checked_sub(1)
+    }
+
+    fn len(&self, bytes: usize) -> usize {
+        self.len() / bytes
+    }
+}
