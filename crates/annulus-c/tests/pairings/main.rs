@@ -1,6 +1,6 @@
-//! A ring between processes, one side in each of Rust, C and C++, and in Zig where `ANNULUS_ZIG_PEER` is its
-//! program (`ci/zig`): all pairs. Each message comes whole and in order, to the end, and either side survives
-//! a `kill -9` of the other one.
+//! A ring between processes, one side in each of Rust, C and C++, and in Zig and Python where
+//! `ANNULUS_ZIG_PEER` and `ANNULUS_PYTHON_PEER` are their programs (`ci/zig`, `ci/python`): all pairs. Each
+//! message comes whole and in order, to the end, and either side survives a `kill -9` of the other one.
 //!
 //! The sides are programs that say in a line what came of it, and go on when this one closes their input. So
 //! the order of all steps is decided here, and nothing depends on time.
@@ -148,15 +148,17 @@ fn every_language_reads_every_other_one() {
     let c = compiled("c", "cc", &["-std=c11", "-D_GNU_SOURCE"], &scratch);
     let cpp = compiled("cpp", "c++", &["-std=c++20", "-fno-exceptions", "-fno-rtti"], &scratch);
     let zig = env::var_os("ANNULUS_ZIG_PEER").map(|path| Language { name: "zig", program: path.into() });
-    let has_zig = zig.is_some();
+    let python =
+        env::var_os("ANNULUS_PYTHON_PEER").map(|path| Language { name: "python", program: path.into() });
+    // The pairs of the others run where the variables are not set.
+    let new = if python.is_some() { Some("python") } else { zig.as_ref().map(|language| language.name) };
     let rust = Language { name: "rust", program: env::current_exe().unwrap() };
-    let languages: Vec<_> = [Some(rust), c, cpp, zig].into_iter().flatten().collect();
+    let languages: Vec<_> = [Some(rust), c, cpp, zig, python].into_iter().flatten().collect();
     let mut pairs = 0;
     for kind in ["queue", "lossy"] {
         for from in &languages {
             for to in &languages {
-                // Those without Zig run where there is none.
-                if has_zig && from.name != "zig" && to.name != "zig" {
+                if new.is_some_and(|new| from.name != new && to.name != new) {
                     continue;
                 }
                 pair(from, to, &mut || {

@@ -1,0 +1,380 @@
+"""Rings between processes, as bytes in buffers. The package `annulus` wraps this module.
+
+Each verb that waits releases the GIL, and a signal (Ctrl-C) ends the wait. `timeout` is in seconds: `None` waits for ever, and 0 does not wait.
+
+A handle may be used by several threads. A verb that finds the handle in another thread's hands waits for it: about 20 ms at most where the other
+thread waits for a message. Two threads that receive from one handle share its messages.
+
+A handle belongs to the process that made it: in a forked child each verb raises `ForkedError`.
+
+An argument `buffer` has the buffer protocol: bytes, bytearray, memoryview, array.array, a NumPy array. It lies in one piece, in C order. TypeError: it is
+no buffer. BufferError: it is read-only where something is received, or not in one piece. ValueError: its length does not fit. No other thread may
+use its bytes meanwhile.
+
+`directory` is where the names of rings are. `None` is the directory of this user. One that is not there is made where a ring is made.
+
+`wait` says how the handle waits: block, backoff-spin, adaptive, busy-spin, pause-spin, monitor; see the library's `WaitStrategy`.
+"""
+
+import builtins
+import os
+import sys
+from types import TracebackType
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+from typing_extensions import Self
+
+if sys.version_info >= (3, 12):
+    from collections.abc import Buffer as _Buffer
+else:
+    _Buffer: TypeAlias = Any
+
+_Kind: TypeAlias = Literal["spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "mp_lossy"]
+_State: TypeAlias = Literal["not_yet", "alive", "closed", "dead"]
+_Start: TypeAlias = Literal["oldest", "newest"]
+_WhenGone: TypeAlias = Literal["close", "wait"]
+_Directory: TypeAlias = str | os.PathLike[str] | None
+
+class AnnulusError(Exception):
+    """What can go wrong with a ring."""
+
+class ClosedError(AnnulusError):
+    """The ring is closed, and all that was sent is received.
+
+    `peer_died`: the process on the other side has died, in place of closing. `sent`: of `send_batch`, how many messages were sent before.
+    """
+
+    peer_died: bool
+    sent: int
+
+class TimeoutError(AnnulusError, builtins.TimeoutError):
+    """It did not happen in that time."""
+
+class FullError(TimeoutError):
+    """No room came in the ring in that time."""
+
+class RingNotFoundError(AnnulusError, LookupError):
+    """There is no ring of this name."""
+
+class NameTakenError(AnnulusError):
+    """Another ring has this name."""
+
+class MismatchError(AnnulusError, TypeError):
+    """The ring's messages, or its kind, are not those that were asked for. The text shows both."""
+
+class SchemaError(AnnulusError, ValueError):
+    """The text is no schema."""
+
+class PermissionError(AnnulusError, builtins.PermissionError):
+    """The ring belongs to another user, or the system refuses access."""
+
+class NoSeatError(AnnulusError):
+    """Each seat of the lossless ring is taken, or each place for senders, or the place of the one consumer."""
+
+class ForkedError(AnnulusError):
+    """The handle belongs to the parent of this process: a forked child can't use it. Make one here."""
+
+class DirectoryError(AnnulusError, OSError):
+    """The directory can't be used for the names of rings."""
+
+def canonical(text: str) -> str:
+    """The text of a schema as rings write it: two texts that say the same have one canonical text. SchemaError."""
+
+def schema_size(text: str) -> int:
+    """How many bytes a message of this schema takes in a ring. SchemaError."""
+
+def schema_json(text: str) -> str:
+    """The structure of a schema as JSON: nodes of the kinds scalar, nonzero, text, array, struct, enum and option. SchemaError."""
+
+def fingerprint(text: str) -> int:
+    """A number of what a schema says of the layout: without units, comments and names of gaps. Two schemas with one fingerprint can share a ring."""
+
+def directory_of_user() -> str:
+    """Where the directory of this user is, or would be."""
+
+class _Info(TypedDict):
+    kind: _Kind
+    capacity: int
+    bytes: int
+    alignment: int
+    schema: str | None
+    fingerprint: int
+    creator: int
+    identity: int
+
+class _Entry(TypedDict):
+    name: str
+    state: _State
+    process: int | None
+
+def info(name: str, directory: _Directory = None) -> _Info:
+    """What a ring says of itself, without joining it: kind, capacity, size and alignment and schema of messages, who made it.
+
+    RingNotFoundError, PermissionError, DirectoryError.
+    """
+
+def entries(directory: _Directory = None) -> list[_Entry]:
+    """The names in a directory, with the state of each ring's process. DirectoryError."""
+
+def make_lossy(
+    name: str,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+) -> RawSender:
+    """Makes a lossy broadcast ring and gives it a name. Its messages have the schema, or only `bytes` bytes each.
+
+    NameTakenError; SchemaError; ValueError: there is no such ring; DirectoryError.
+    """
+
+def make_lossless(
+    name: str,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+    seats: int = 16,
+) -> RawSender:
+    """Makes a lossless broadcast ring, with seats for so many subscribers at one time."""
+
+def make_mp_lossy(
+    name: str,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+    publishers: int = 16,
+) -> RawSender:
+    """Joins the lossy broadcast ring of several publishers of this name, or makes it where there is none. NoSeatError, MismatchError, too."""
+
+def make_spsc(
+    name: str,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+    when_consumer_dies: _WhenGone = "close",
+) -> RawSender:
+    """Makes a queue of one producer and one consumer, and its producer."""
+
+def make_mpsc(
+    name: str,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+    producers: int = 16,
+    when_no_producer: _WhenGone = "wait",
+    when_consumer_dies: _WhenGone = "close",
+) -> RawReceiver:
+    """Makes a queue of several producers, with places for so many at one time, and its one consumer."""
+
+def join_sender(
+    name: str,
+    directory: _Directory = None,
+    schema: str | None = None,
+    bytes: int | None = None,
+    wait: str = "block",
+    timeout: float | None = 0,
+) -> RawSender:
+    """Becomes a producer of a queue of several, or a publisher of a broadcast ring of several. Waits for the ring so long.
+
+    `schema` or `bytes` is what the messages are to be; where both are None, they are what the ring says.
+    RingNotFoundError: there is no such ring, and the timeout is 0. TimeoutError: none came. MismatchError; NoSeatError; ClosedError.
+    """
+
+def join_receiver(
+    name: str,
+    directory: _Directory = None,
+    start: _Start = "newest",
+    schema: str | None = None,
+    bytes: int | None = None,
+    wait: str = "block",
+    timeout: float | None = 0,
+    awaited: bool = True,
+) -> RawReceiver:
+    """Subscribes to a broadcast ring, or becomes the consumer of a queue. Waits for the ring so long.
+
+    `start` is for broadcast rings. With `awaited=False` it takes no seat in a lossless ring: then it loses messages where it falls behind.
+    The errors of `join_sender`.
+    """
+
+class _Handle:
+    @property
+    def name(self) -> str:
+        """The ring's name."""
+    @property
+    def kind(self) -> _Kind:
+        """Which ring it is."""
+    @property
+    def capacity(self) -> int:
+        """How many messages the ring holds; a queue of several producers holds so many in all their places together."""
+    @property
+    def message_bytes(self) -> int:
+        """How many bytes a message has."""
+    @property
+    def schema(self) -> str | None:
+        """What the messages are, as the ring says it; None if only their size is known."""
+    @property
+    def is_closed(self) -> bool:
+        """Whether the ring is closed. Messages may be left to receive."""
+    def close(self) -> None:
+        """Leaves the ring, as the end of the program does. A second call does nothing. Then other verbs raise ClosedError."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
+class RawSender(_Handle):
+    """The sending end of a ring."""
+
+    def send(self, buffer: _Buffer, timeout: float | None = None) -> None:
+        """Sends one message; waits for room where the ring waits for receivers. FullError (a TimeoutError), ClosedError."""
+    def try_send(self, buffer: _Buffer) -> bool:
+        """Sends one message without a wait. False: there is no room. ClosedError."""
+    def send_batch(self, buffer: _Buffer, timeout: float | None = None) -> int:
+        """Sends the messages of the buffer, one after the other, and returns how many: fewer than all if the time ends.
+
+        The buffer's length is a multiple of `message_bytes`. ClosedError, whose `sent` says how many were sent before.
+        """
+    def wait_for_subscribers(self, count: int, timeout: float | None = None) -> bool:
+        """Waits until a lossless ring has so many subscribers, and returns whether it has. True at once of other rings."""
+    @property
+    def sequence(self) -> int | None:
+        """The number of the next message, of a broadcast ring with one publisher."""
+    @property
+    def owns_name(self) -> bool:
+        """Whether this handle has given the ring its name, and takes it back when it is closed."""
+
+class RawReceiver(_Handle):
+    """The receiving end of a ring."""
+
+    def recv_into(self, buffer: _Buffer, timeout: float | None = None) -> bool:
+        """Receives the next message into a buffer of `message_bytes` bytes. False: none came in time. ClosedError."""
+    def try_recv_into(self, buffer: _Buffer) -> bool:
+        """As `recv_into`, without a wait."""
+    def recv_bytes(self, timeout: float | None = None) -> builtins.bytes:
+        """Receives the next message as bytes. TimeoutError, ClosedError."""
+    def try_recv_bytes(self) -> builtins.bytes | None:
+        """As `recv_bytes`, without a wait; None if nothing is there. ClosedError."""
+    def recv_batch_into(self, buffer: _Buffer, timeout: float | None = None) -> int:
+        """Waits for a message, receives it and those that are there behind it, as many as fit, and returns how many. 0: none came in time.
+
+        The buffer's length is a multiple of `message_bytes`. What lies behind the messages stays as it was. ClosedError.
+        """
+    def try_recv_batch_into(self, buffer: _Buffer) -> int:
+        """As `recv_batch_into`, without a wait."""
+    def latest_into(self, buffer: _Buffer) -> bool:
+        """Receives the newest message that is there, and passes those before it, which count in `total_skipped` (of a lossy ring in `total_lagged`, too).
+
+        Never the same message twice: False if nothing has come. ClosedError.
+        """
+    def latest_bytes(self) -> builtins.bytes | None:
+        """As `latest_into`, as bytes; None if nothing has come."""
+    def make_values_by(self, dtype: Any) -> None:
+        """From now on `recv_value` and its like make NumPy scalars of this dtype, whose itemsize is `message_bytes`.
+
+        Needs NumPy. Once for each handle. ValueError: another itemsize, or the second call; TypeError: no dtype, or one of Python objects.
+        """
+    def recv_value(self, timeout: float | None = None) -> Any:
+        """As `recv_bytes`; a NumPy scalar (of a structured dtype, `numpy.void`) after `make_values_by`."""
+    def try_recv_value(self) -> Any:
+        """As `try_recv_bytes`; a NumPy scalar after `make_values_by`."""
+    def latest_value(self) -> Any:
+        """As `latest_bytes`; a NumPy scalar after `make_values_by`."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any:
+        """As `recv_value`, without a limit; ends when the ring is closed and nothing is left. ClosedError: the process has died."""
+    def __len__(self) -> int:
+        """How many messages wait to be received."""
+    def __bool__(self) -> Literal[True]: ...
+    @property
+    def cursor(self) -> int | None:
+        """The number of the next message, of a broadcast ring."""
+    @property
+    def total_lagged(self) -> int:
+        """How many messages it has lost because it fell behind."""
+    @property
+    def total_skipped(self) -> int:
+        """How many messages `latest_into` and its like have passed."""
+    @property
+    def state(self) -> _State:
+        """Whether the process that sends is there, or one of several. After the end: `dead` if it has died, and `closed` if it has closed."""
+    def fileno(self) -> int:
+        """A descriptor that is readable when something can be received, after `arm`. For select, poll, epoll, asyncio. Only poll for it."""
+    def arm(self) -> bool:
+        """Asks for a wake-up by the descriptor. False: something is there already, so receive it and do not wait. Call it before each wait."""
+
+class RawBytesProducer:
+    """The producer of a queue of records, which are bytes of any length."""
+
+    def send(self, record: _Buffer, timeout: float | None = None) -> None:
+        """Sends a record. FullError (a TimeoutError), ClosedError. ValueError: it is longer than `max_len`."""
+    def try_send(self, record: _Buffer) -> bool:
+        """Sends a record without a wait. False: there is no room."""
+    @property
+    def max_len(self) -> int:
+        """How long a record may be: half the capacity."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def state(self) -> _State:
+        """Whether the consumer's process is there."""
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
+class RawBytesConsumer:
+    """The consumer of a queue of records."""
+
+    def recv(self, timeout: float | None = None) -> builtins.bytes:
+        """Receives a record. TimeoutError, ClosedError."""
+    def try_recv(self) -> builtins.bytes | None:
+        """Receives a record without a wait; None if nothing is there. ClosedError."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> builtins.bytes: ...
+    @property
+    def max_len(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def state(self) -> _State:
+        """Whether the producer's process is there."""
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+    def fileno(self) -> int: ...
+    def arm(self) -> bool: ...
+
+def make_bytes(
+    name: str, directory: _Directory, capacity: int, wait: str = "block", when_consumer_dies: _WhenGone = "close"
+) -> RawBytesProducer:
+    """Makes a queue of records with so many bytes, and its producer."""
+
+def join_bytes(
+    name: str, directory: _Directory = None, wait: str = "block", timeout: float | None = 0
+) -> RawBytesConsumer:
+    """Becomes the consumer of a queue of records. Waits for the queue so long."""

@@ -1,0 +1,487 @@
+"""The handles: what a program holds of a ring."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+
+from . import _annulus, _asyncio, _numpy
+from ._annulus import ClosedError
+from ._forms import Form
+from .schema import Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+M = TypeVar("M")
+State = Literal["not_yet", "alive", "closed", "dead"]
+
+
+class _Handle(Generic[M]):
+    """What all handles have. One of several threads at a time uses a handle; it ends with ``close``,
+    ``with``, or when nothing refers to it."""
+
+    _raw: Any
+
+    def __init__(self, raw: Any, form: Form[M]) -> None:
+        self._raw = raw
+        self._form = form
+
+    @property
+    def name(self) -> str:
+        """The ring's name."""
+        return cast(str, self._raw.name)
+
+    @property
+    def kind(self) -> str:
+        """Which ring it is: ``lossy``, ``lossless``, ``mp_lossy``, ``spsc``, ``mpsc``."""
+        return cast(str, self._raw.kind)
+
+    @property
+    def capacity(self) -> int:
+        """How many messages the ring holds."""
+        return cast(int, self._raw.capacity)
+
+    @property
+    def message_bytes(self) -> int:
+        """How many bytes a message has."""
+        return cast(int, self._raw.message_bytes)
+
+    @property
+    def schema(self) -> Schema | None:
+        """What the messages are made of; ``None`` if the ring says only how many bytes they have."""
+        return self._form.schema
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the messages. It needs NumPy."""
+        if self._form.dtype is None:
+            _numpy.numpy()
+        assert self._form.dtype is not None
+        return self._form.dtype
+
+    @property
+    def enums(self) -> dict[str, type[enum.IntEnum]]:
+        """The enums of the messages by the path of their field: see :attr:`annulus.Schema.enums`."""
+        return self._form.schema.enums if self._form.schema else {}
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the ring is closed. Messages may still be left to receive."""
+        return cast(bool, self._raw.is_closed)
+
+    def close(self) -> None:
+        """Leaves the ring. Then the other verbs raise :class:`annulus.ClosedError`. A second call does
+        nothing."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        what = self._form.schema.text if self._form.schema else f"{self._form.size} bytes"
+        return f"<annulus.{type(self).__name__} of {self.name!r}, {self.kind}, messages: {what}>"
+
+
+class _Sender(_Handle[M]):
+    def __init__(self, raw: Any, form: Form[M]) -> None:
+        super().__init__(raw, form)
+        self._dump = form.dump
+
+    def send(self, message: M, timeout: float | None = None) -> None:
+        """Sends a message: a record, an instance of the ring's class, a tuple or a dict of the fields, or
+        bytes.
+
+        Waits for room where the ring waits for receivers, at most ``timeout`` seconds.
+
+        Raises :class:`annulus.ClosedError`: no process is left to receive, or the ring is closed;
+        :class:`annulus.TimeoutError`; :class:`annulus.MessageError`: a value that no message can have.
+
+        >>> with annulus.publish("doc-send", [("bid", "f8"), ("size", "u4")]) as prices:
+        ...     prices.send((1.0921, 300))
+        ...     prices.send({"bid": 1.0922, "size": 100})
+        ...     prices.send(prices.dtype.type((1.0923, 200), prices.dtype))
+        """
+        self._raw.send(self._dump(message), timeout)
+
+    def try_send(self, message: M) -> bool:
+        """As :meth:`send`, without a wait: ``False`` if there is no room."""
+        return cast(bool, self._raw.try_send(self._dump(message)))
+
+    def send_batch(self, messages: Any, timeout: float | None = None) -> int:
+        """Sends the items of an array of this ring's dtype, one copy for all, and returns how many were sent:
+        all, or fewer if the ``timeout`` ends before there is room for the rest. Bytes, one message behind the
+        other, do too.
+
+        The array has one dimension and lies in one piece, in C order; so slices such as ``array[::2]`` are
+        refused: pass ``numpy.ascontiguousarray(array[::2])``. Raises what :meth:`send` raises; ``sent`` of a
+        :class:`annulus.ClosedError` says how many were sent before.
+
+        >>> import numpy as np
+        >>> with annulus.publish("doc-send-batch", "f8") as prices:
+        ...     prices.send_batch(np.arange(1000.0))
+        1000
+        """
+        try:
+            fits = messages.dtype is self._form.batch and messages.ndim == 1
+        except AttributeError:
+            fits = False
+        try:
+            array = messages if fits else _buffer(self._form, messages, "messages", False)
+            return cast(int, self._raw.send_batch(array, timeout))
+        except BufferError:
+            _buffer(self._form, messages, "messages", False)
+            raise
+
+
+class Publisher(_Sender[M]):
+    """Sends into a broadcast ring: each subscriber gets each message. :func:`annulus.publish` makes one."""
+
+    def wait_for_subscribers(self, count: int = 1, timeout: float | None = None) -> bool:
+        """Waits until a lossless ring has so many subscribers, and returns whether it has. Of other rings,
+        ``True`` at once: they do not know their subscribers."""
+        return cast(bool, self._raw.wait_for_subscribers(count, timeout))
+
+    @property
+    def sequence(self) -> int | None:
+        """The number of the next message, from 0; ``None`` in a ring of several publishers."""
+        return cast("int | None", self._raw.sequence)
+
+
+class Producer(_Sender[M]):
+    """Sends into a queue: each message goes to the one consumer. :func:`annulus.spsc` and
+    :func:`annulus.produce` make one."""
+
+
+class _Receiver(_Handle[M]):
+    def __init__(self, raw: Any, form: Form[M]) -> None:
+        super().__init__(raw, form)
+        self._load = form.load
+        self._awaited = False
+        if form.load is None:
+            if form.scalar is not None:
+                raw.make_values_by(form.scalar)
+            self._shortcut("recv", raw.recv_value)
+            self._shortcut("try_recv", raw.try_recv_value)
+
+    def _shortcut(self, verb: str, raw_verb: Any) -> None:
+        """The extension's verb in place of this class's, which would only call it: a call less for each
+        message."""
+        if getattr(type(self), verb) is getattr(_Receiver, verb):
+            self.__dict__[verb] = raw_verb
+
+    def recv(self, timeout: float | None = None) -> M:
+        """Receives the next message, and waits for it, at most ``timeout`` seconds. Ctrl-C ends the wait.
+
+        Raises :class:`annulus.ClosedError`: the ring is closed, and nothing is left; ``peer_died`` says
+        whether the process that sent has died. :class:`annulus.TimeoutError`: nothing came in that time.
+
+        >>> with annulus.publish("doc-recv", [("bid", "f8"), ("size", "u4")]) as prices:
+        ...     sub = annulus.subscribe("doc-recv")
+        ...     prices.send((1.0921, 300))
+        ...     message = sub.recv(timeout=60)
+        >>> float(message["bid"]), int(message["size"])
+        (1.0921, 300)
+        """
+        if self._load is None:
+            return cast(M, self._raw.recv_value(timeout))
+        return self._load(self._raw.recv_bytes(timeout))
+
+    def try_recv(self) -> M | None:
+        """As :meth:`recv`, without a wait: ``None`` if nothing is there."""
+        if self._load is None:
+            return cast("M | None", self._raw.try_recv_value())
+        message = self._raw.try_recv_bytes()
+        return None if message is None else self._load(message)
+
+    def latest(self) -> M | None:
+        """Receives the newest message that is there, without a wait, and passes those before it, which
+        :attr:`total_skipped` counts. ``None`` if nothing has come since the last one.
+
+        >>> with annulus.publish("doc-latest", "u4") as ticks, annulus.subscribe("doc-latest") as sub:
+        ...     for number in range(5):
+        ...         ticks.send(number)
+        ...     int(sub.latest()), sub.latest()
+        (4, None)
+        """
+        if self._load is None:
+            return cast("M | None", self._raw.latest_value())
+        message = self._raw.latest_bytes()
+        return None if message is None else self._load(message)
+
+    def recv_batch(
+        self, out: int | npt.NDArray[Any] = 4096, timeout: float | None = None
+    ) -> npt.NDArray[Any]:
+        """Waits for a message, receives it and those behind it that are there, and returns them as an array:
+        one copy out of the ring, and no object for each message.
+
+        ``out`` is at most how many, for a new array, or an array that they go into. That has this ring's
+        dtype and one dimension, lies in one piece, and can be written; what is returned is the part of it
+        that was written. An empty array: nothing came in ``timeout`` seconds; with 0 there is no wait. Raises
+        :class:`annulus.ClosedError`.
+
+        >>> import numpy as np
+        >>> with annulus.publish("doc-batch", "f8") as prices, annulus.subscribe("doc-batch") as sub:
+        ...     prices.send_batch(np.arange(5.0))
+        ...     sub.recv_batch(3), sub.recv_batch(np.empty(100)), sub.recv_batch(timeout=0)
+        5
+        (array([0., 1., 2.]), array([3., 4.]), array([], dtype=float64))
+        """
+        array = self._room(out) if isinstance(out, int) else out
+        try:
+            # The extension refuses most of what is wrong: the rest of the checks is for better words.
+            fits = array.dtype is self._form.batch and array.ndim == 1 and array.size
+            room = array if fits else _buffer(self._form, array, "out", True)
+            return array[: self._raw.recv_batch_into(room, timeout)]
+        except (AttributeError, BufferError, ValueError):
+            _buffer(self._form, array, "out", True)
+            raise
+
+    def _room(self, most: int) -> npt.NDArray[Any]:
+        if most < 1:
+            raise ValueError(f"recv_batch({most}): it receives at least one message")
+        # What waits now, and some more: not all that `most` allows, which the returned array would keep.
+        return cast(
+            "npt.NDArray[Any]", _numpy.numpy().empty(min(most, max(len(self._raw), 1024)), self.dtype)
+        )
+
+    def recv_batch_into(self, buffer: Any, timeout: float | None = None) -> int:
+        """As :meth:`recv_batch`, into anything that has the buffer protocol, such as a ``bytearray``, and
+        without NumPy. Returns how many messages it received: 0 if nothing came in time."""
+        return cast(int, self._raw.recv_batch_into(buffer, timeout))
+
+    def __iter__(self) -> Iterator[M]:
+        """The messages as they come, until the ring is closed. If the process that sends has died, the end is
+        a :class:`annulus.ClosedError`, not a silent one."""
+        messages = self._raw if self._load is None else map(self._load, self._raw)
+        return itertools.chain(messages)  # no `close`, which `yield from` would call when a loop ends early
+
+    def __len__(self) -> int:
+        """How many messages wait to be received."""
+        return len(self._raw)
+
+    def __bool__(self) -> Literal[True]:
+        return True
+
+    async def recv_async(self) -> M:
+        """As :meth:`recv`, for ``asyncio``: other tasks run while it waits. One task at a time receives.
+
+        >>> import asyncio
+        >>> async def main():
+        ...     with annulus.publish("doc-async", "u4") as ticks, annulus.subscribe("doc-async") as sub:
+        ...         asyncio.get_running_loop().call_later(0.01, ticks.send, 7)
+        ...         return int(await sub.recv_async())
+        >>> asyncio.run(main())
+        7
+        """
+        while True:
+            message = self.try_recv()
+            if message is not None:
+                return message
+            await _asyncio.readable(self)
+
+    async def __aiter__(self) -> AsyncIterator[M]:
+        """The messages as they come, as by ``for``: ``async for message in subscriber``."""
+        while True:
+            try:
+                message = await self.recv_async()
+            except ClosedError as error:
+                if error.peer_died:
+                    raise
+                return
+            yield message
+
+    @property
+    def total_skipped(self) -> int:
+        """How many messages :meth:`latest` has passed."""
+        return cast(int, self._raw.total_skipped)
+
+    @property
+    def state(self) -> State:
+        """Whether the process that sends is there, or one of several: ``not_yet``, ``alive``, ``closed``,
+        ``dead``."""
+        return cast(State, self._raw.state)
+
+    def fileno(self) -> int:
+        """A descriptor for ``select``, which is readable when something can be received, after
+        :meth:`arm`."""
+        return cast(int, self._raw.fileno())
+
+    def arm(self) -> bool:
+        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
+        first."""
+        return cast(bool, self._raw.arm())
+
+
+class Subscriber(_Receiver[M]):
+    """Receives each message of a broadcast ring. :func:`annulus.subscribe` makes one."""
+
+    @property
+    def total_lagged(self) -> int:
+        """How many messages it has lost because it fell behind: 0 in a lossless ring."""
+        return cast(int, self._raw.total_lagged)
+
+    @property
+    def cursor(self) -> int | None:
+        """The number of the next message that it receives."""
+        return cast("int | None", self._raw.cursor)
+
+
+class Consumer(_Receiver[M]):
+    """Receives the messages of a queue, of which each comes once. :func:`annulus.consume` and
+    :func:`annulus.mpsc` make one."""
+
+
+def _buffer(form: Form[Any], array: Any, name: str, is_written: bool) -> Any:
+    """The bytes of an array that has the ring's dtype, or an error that says what it has instead."""
+    if not hasattr(array, "dtype"):
+        if is_written:
+            raise TypeError(
+                f"{name} is {type(array).__name__}, and it is to be a number or an array of {form.dtype}"
+            )
+        return array
+    dtype = form.dtype
+    if dtype is None:
+        return array
+    base, shape = dtype.subdtype or (dtype, ())
+    if array.dtype != base:
+        raise TypeError(f"{name} has the dtype {array.dtype}, and the messages of this ring have {dtype}")
+    if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
+        n = ", ".join(["n", *map(str, shape)]) + ("," if not shape else "")
+        raise ValueError(f"{name} has the shape {array.shape}, and it is to be ({n})")
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"{name} does not lie in one piece: its strides are {array.strides}, and its items have "
+            f"{array.itemsize} bytes; take numpy.ascontiguousarray({name})"
+        )
+    if is_written and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only, and the messages are to be written into it")
+    if is_written and not len(array):
+        raise ValueError(f"{name} has no room: its shape is {array.shape}")
+    if form.batch is not None:
+        form.batch = array.dtype  # the next array of it needs no comparison, which takes microseconds
+    return array if form.is_buffer else array.view("u1")
+
+
+class BytesProducer:
+    """Sends records, which are bytes of any length, to one consumer. :func:`annulus.produce_bytes` makes
+    one."""
+
+    def __init__(self, raw: _annulus.RawBytesProducer) -> None:
+        self._raw = raw
+
+    def send(self, record: Any, timeout: float | None = None) -> None:
+        """Sends a record, and waits for room, at most ``timeout`` seconds. ``ValueError``: it is longer than
+        :attr:`max_len`; :class:`annulus.TimeoutError`; :class:`annulus.ClosedError`."""
+        self._raw.send(record, timeout)
+
+    def try_send(self, record: Any) -> bool:
+        """As :meth:`send`, without a wait: ``False`` if there is no room."""
+        return self._raw.try_send(record)
+
+    @property
+    def name(self) -> str:
+        """The queue's name."""
+        return self._raw.name
+
+    @property
+    def capacity(self) -> int:
+        """How many bytes the queue has."""
+        return self._raw.capacity
+
+    @property
+    def max_len(self) -> int:
+        """How long a record may be."""
+        return self._raw.max_len
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the queue is closed."""
+        return self._raw.is_closed
+
+    def close(self) -> None:
+        """Leaves the queue."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class BytesConsumer:
+    """Receives records. :func:`annulus.consume_bytes` makes one."""
+
+    def __init__(self, raw: _annulus.RawBytesConsumer) -> None:
+        self._raw = raw
+        self._awaited = False
+
+    def recv(self, timeout: float | None = None) -> bytes:
+        """Receives the next record, and waits for it, at most ``timeout`` seconds.
+        :class:`annulus.ClosedError`, :class:`annulus.TimeoutError`."""
+        return self._raw.recv(timeout)
+
+    def try_recv(self) -> bytes | None:
+        """As :meth:`recv`, without a wait: ``None`` if nothing is there."""
+        return self._raw.try_recv()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The records as they come, until the queue is closed. If the producer's process has died, the end is
+        a :class:`annulus.ClosedError`."""
+        return itertools.chain(self._raw)  # as in _Receiver
+
+    async def recv_async(self) -> bytes:
+        """As :meth:`recv`, for ``asyncio``."""
+        while True:
+            record = self.try_recv()
+            if record is not None:
+                return record
+            await _asyncio.readable(self)
+
+    @property
+    def name(self) -> str:
+        """The queue's name."""
+        return self._raw.name
+
+    @property
+    def capacity(self) -> int:
+        """How many bytes the queue has."""
+        return self._raw.capacity
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the queue is closed. Records may still be left to receive."""
+        return self._raw.is_closed
+
+    @property
+    def state(self) -> State:
+        """Whether the producer's process is there."""
+        return self._raw.state
+
+    def fileno(self) -> int:
+        """A descriptor for ``select``, which is readable when something can be received, after
+        :meth:`arm`."""
+        return self._raw.fileno()
+
+    def arm(self) -> bool:
+        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
+        first."""
+        return self._raw.arm()
+
+    def close(self) -> None:
+        """Leaves the queue."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

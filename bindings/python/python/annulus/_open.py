@@ -1,0 +1,467 @@
+"""Rings by name: what makes and joins them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
+
+from . import _annulus
+from ._annulus import MismatchError
+from ._forms import Asked, Form
+from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from .schema import Schema, SchemaLike
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+M = TypeVar("M")
+Directory = Union[str, "os.PathLike[str]", None]
+
+BROADCASTS = ("lossy", "lossless", "mp_lossy")
+QUEUES = ("spsc", "mpsc")
+
+
+class Info(TypedDict):
+    """What a ring says of itself."""
+
+    kind: str
+    capacity: int
+    message_bytes: int
+    schema: Schema | None
+    process: int
+
+
+class Entry(TypedDict):
+    """A name of a ring."""
+
+    name: str
+    state: str
+    process: int | None
+
+
+def info(name: str, *, directory: Directory = None) -> Info:
+    """What a ring says of itself, without joining it.
+
+    >>> with annulus.publish("doc-info", "f8", capacity=64):
+    ...     found = annulus.info("doc-info")
+    >>> found["kind"], found["capacity"], found["message_bytes"], found["schema"]
+    ('lossy', 64, 8, Schema('f64'))
+    """
+    found = _annulus.info(name, directory)
+    text = found["schema"]
+    return {
+        "kind": found["kind"],
+        "capacity": found["capacity"],
+        "message_bytes": found["bytes"],
+        "schema": None if text is None else Schema(text),
+        "process": found["creator"],
+    }
+
+
+def names(*, directory: Directory = None) -> list[Entry]:
+    """The names of rings, each with its ``name``, the ``state`` of the process that made the ring, and that
+    ``process``.
+
+    >>> with annulus.publish("doc-names", "f8"):
+    ...     [entry["name"] for entry in annulus.names() if entry["name"] == "doc-names"]
+    ['doc-names']
+    """
+    return [
+        Entry(name=e["name"], state=e["state"], process=e["process"]) for e in _annulus.entries(directory)
+    ]
+
+
+def _made(asked: Asked, verb: str) -> tuple[str | None, int | None]:
+    """The schema's text and the size of the messages of a ring that is made."""
+    if not asked.is_said:
+        raise TypeError(f"{verb} makes a ring: what are its messages? Give a dtype, schema or message_bytes")
+    return (asked.schema.text if asked.schema else None), asked.message_bytes
+
+
+def _checked(asked: Asked, name: str, directory: Directory, kinds: tuple[str, ...], verb: str) -> None:
+    """Refuses a ring that does not fit before it is joined: to leave a queue again may close it."""
+    try:
+        found = _annulus.info(name, directory)
+    except _annulus.RingNotFoundError:
+        return  # It is not there yet, so its messages are checked once it is joined.
+    if found["kind"] not in kinds:
+        others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
+        other = (
+            f"; annulus.{others.get(found['kind'], 'subscribe')} takes it"
+            if verb in ("subscribe", "consume")
+            else ""
+        )
+        raise MismatchError(
+            f"{name!r} is of the kind {found['kind']}, and {verb} is for {', '.join(kinds)}{other}"
+        )
+    asked.form(name, found["schema"], found["bytes"])
+
+
+def _form_of(raw: Any, asked: Asked) -> Form[Any]:
+    try:
+        return asked.form(raw.name, raw.schema, raw.message_bytes)
+    except BaseException:
+        raw.close()
+        raise
+
+
+@overload
+def publish(
+    name: str,
+    dtype: type[M],
+    *,
+    capacity: int = 1024,
+    lossless: bool = False,
+    publishers: int = 1,
+    seats: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Publisher[M]: ...
+@overload
+def publish(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    lossless: bool = False,
+    publishers: int = 1,
+    seats: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Publisher[Any]: ...
+def publish(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    lossless: bool = False,
+    publishers: int = 1,
+    seats: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Publisher[Any]:
+    """Makes a broadcast ring with this name, and its publisher. Each subscriber gets each message.
+
+    What the messages are, one of these says: ``dtype``, which is a ``@annulus.message`` class, a
+    ``numpy.dtype`` or what makes one, or a ``ctypes.Structure``; ``schema``, a :class:`Schema` or its text;
+    ``message_bytes``, how many bytes each has, and nothing else.
+
+    - ``capacity``: how many messages the ring holds.
+    - ``lossless``: the publisher waits for the slowest subscriber. Otherwise it never waits, and a subscriber
+      that falls behind loses the oldest messages, and counts them. A lossless ring has ``seats`` for so many
+      subscribers.
+    - ``publishers``: more than 1 makes a lossy ring with places for so many, or joins the one that has the
+      name.
+    - ``directory``: where the names are; by default, the directory of this user.
+    - ``wait``: how it waits, from ``block``, which sleeps, to ``busy-spin``, which takes a core and is
+      fastest.
+
+    The ring ends with its publisher, and its subscribers then receive what is left. Raises
+    :class:`annulus.NameTakenError`, :class:`annulus.SchemaError`, :class:`annulus.DirectoryError`.
+
+    >>> with annulus.publish("doc-publish", [("bid", "f8"), ("ask", "f8")], capacity=4096) as prices:
+    ...     prices.send((1.0921, 1.0922))
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    text, size = _made(asked, "publish")
+    if publishers < 1:
+        raise ValueError(f"publishers={publishers}: a ring has 1 or more")
+    if publishers > 1 and lossless:
+        raise ValueError(
+            f"publishers={publishers} and lossless: a lossless ring between processes has one publisher"
+        )
+    if lossless:
+        raw = _annulus.make_lossless(name, directory, capacity, text, size, wait=wait, seats=seats)
+    elif publishers > 1:
+        raw = _annulus.make_mp_lossy(name, directory, capacity, text, size, wait=wait, publishers=publishers)
+    else:
+        raw = _annulus.make_lossy(name, directory, capacity, text, size, wait=wait)
+    return Publisher(raw, _form_of(raw, asked))
+
+
+@overload
+def join_publisher(
+    name: str, dtype: type[M], *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
+) -> Publisher[M]: ...
+@overload
+def join_publisher(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Publisher[Any]: ...
+def join_publisher(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Publisher[Any]:
+    """Becomes one more publisher of a ring of several, which is there. The ring says what its messages are;
+    where something is given, it must be the same. The other arguments and the errors are as of
+    :func:`subscribe`.
+
+    >>> with annulus.publish("doc-join", "f8", publishers=4), annulus.join_publisher("doc-join") as another:
+    ...     another.send(1.5)
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    _checked(asked, name, directory, ("mp_lossy",), "join_publisher")
+    raw = _annulus.join_sender(name, directory, asked.expected(), message_bytes, wait=wait, timeout=timeout)
+    return Publisher(raw, _form_of(raw, asked))
+
+
+@overload
+def subscribe(
+    name: str,
+    dtype: type[M],
+    *,
+    start: Literal["newest", "oldest"] = "newest",
+    timeout: float | None = 0,
+    awaited: bool = True,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Subscriber[M]: ...
+@overload
+def subscribe(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    start: Literal["newest", "oldest"] = "newest",
+    timeout: float | None = 0,
+    awaited: bool = True,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Subscriber[Any]: ...
+def subscribe(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    start: Literal["newest", "oldest"] = "newest",
+    timeout: float | None = 0,
+    awaited: bool = True,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Subscriber[Any]:
+    """Subscribes to the broadcast ring of this name, of any process in any language.
+
+    The ring says what its messages are, so they come as NumPy records without more. Where ``dtype``,
+    ``schema`` or ``message_bytes`` is given, the messages must be that: :class:`annulus.MismatchError` shows
+    both sides. A ``@annulus.message`` class or a ``ctypes.Structure`` makes the messages its instances.
+
+    - ``start``: ``newest`` begins with the next message, ``oldest`` with the oldest one that the ring still
+      holds.
+    - ``timeout``: how many seconds it waits for the ring, if it is not there; ``None`` is for ever.
+    - ``awaited``: of a lossless ring, whether the publisher waits for this subscriber, which then has a seat.
+    - ``directory``, ``wait``: as in :func:`publish`.
+
+    Raises :class:`annulus.RingNotFoundError`, :class:`annulus.TimeoutError`, :class:`annulus.NoSeatError`,
+    :class:`annulus.PermissionError`.
+
+    >>> prices = annulus.publish("doc-subscribe", schema="quote{bid:f64,side:enum u8{buy=0,sell=1}}")
+    >>> sub = annulus.subscribe("doc-subscribe")
+    >>> prices.send((1.5, "sell"))
+    >>> prices.close()
+    >>> for message in sub:
+    ...     print(message, sub.enums["side"](message["side"]).name)
+    (1.5, 1) sell
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    _checked(asked, name, directory, BROADCASTS, "subscribe")
+    raw = _annulus.join_receiver(
+        name, directory, start, asked.expected(), message_bytes, wait=wait, timeout=timeout, awaited=awaited
+    )
+    return Subscriber(raw, _form_of(raw, asked))
+
+
+@overload
+def spsc(
+    name: str, dtype: type[M], *, capacity: int = 1024, directory: Directory = None, wait: str = "block"
+) -> Producer[M]: ...
+@overload
+def spsc(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Producer[Any]: ...
+def spsc(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Producer[Any]:
+    """Makes a queue from one producer to one consumer, and its producer. :func:`consume` is the other end.
+    The arguments and the errors are as of :func:`publish`.
+
+    >>> with annulus.spsc("doc-spsc", "i8") as producer, annulus.consume("doc-spsc") as consumer:
+    ...     producer.send(7)
+    ...     int(consumer.recv(timeout=60))
+    7
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    text, size = _made(asked, "spsc")
+    raw = _annulus.make_spsc(name, directory, capacity, text, size, wait=wait)
+    return Producer(raw, _form_of(raw, asked))
+
+
+@overload
+def mpsc(
+    name: str,
+    dtype: type[M],
+    *,
+    capacity: int = 1024,
+    producers: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Consumer[M]: ...
+@overload
+def mpsc(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    producers: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Consumer[Any]: ...
+def mpsc(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    producers: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Consumer[Any]:
+    """Makes a queue from several producers, at most so many at one time, to one consumer, and its consumer.
+    :func:`produce` is the other end. Each producer has room for ``capacity`` messages. The other arguments
+    and the errors are as of :func:`publish`.
+
+    >>> with annulus.mpsc("doc-mpsc", "i8") as consumer, annulus.produce("doc-mpsc") as producer:
+    ...     producer.send(7)
+    ...     int(consumer.recv(timeout=60))
+    7
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    text, size = _made(asked, "mpsc")
+    raw = _annulus.make_mpsc(name, directory, capacity, text, size, wait=wait, producers=producers)
+    return Consumer(raw, _form_of(raw, asked))
+
+
+@overload
+def produce(
+    name: str, dtype: type[M], *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
+) -> Producer[M]: ...
+@overload
+def produce(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Producer[Any]: ...
+def produce(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Producer[Any]:
+    """Becomes a producer of the queue of this name, which takes several. The arguments and the errors are as
+    of :func:`subscribe`; :class:`annulus.NoSeatError`: it has all its producers. See :func:`mpsc` for an
+    example."""
+    asked = Asked(dtype, schema, message_bytes)
+    _checked(asked, name, directory, ("mpsc",), "produce")
+    raw = _annulus.join_sender(name, directory, asked.expected(), message_bytes, wait=wait, timeout=timeout)
+    return Producer(raw, _form_of(raw, asked))
+
+
+@overload
+def consume(
+    name: str, dtype: type[M], *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
+) -> Consumer[M]: ...
+@overload
+def consume(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Consumer[Any]: ...
+def consume(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Consumer[Any]:
+    """Becomes the consumer of the queue of this name, which has one at a time; behind one that has left, it
+    goes on with the next message. The arguments and the errors are as of :func:`subscribe`. See :func:`spsc`
+    for an example."""
+    asked = Asked(dtype, schema, message_bytes)
+    _checked(asked, name, directory, QUEUES, "consume")
+    raw = _annulus.join_receiver(
+        name, directory, "newest", asked.expected(), message_bytes, wait=wait, timeout=timeout
+    )
+    return Consumer(raw, _form_of(raw, asked))
+
+
+def produce_bytes(
+    name: str, *, capacity: int = 1 << 16, directory: Directory = None, wait: str = "block"
+) -> BytesProducer:
+    """Makes a queue of records, which are bytes of any length up to half the ``capacity`` in bytes, and its
+    producer.
+
+    >>> with annulus.produce_bytes("doc-bytes") as producer, annulus.consume_bytes("doc-bytes") as consumer:
+    ...     producer.send(b"of any length")
+    ...     consumer.recv(timeout=60)
+    b'of any length'
+    """
+    return BytesProducer(_annulus.make_bytes(name, directory, capacity, wait=wait))
+
+
+def consume_bytes(
+    name: str, *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
+) -> BytesConsumer:
+    """Becomes the consumer of the queue of records of this name. Waits for it at most ``timeout`` seconds.
+    See :func:`produce_bytes` for an example."""
+    return BytesConsumer(_annulus.join_bytes(name, directory, wait=wait, timeout=timeout))

@@ -1,0 +1,55 @@
+//! `annulus._annulus`: rings between processes for Python, as bytes. The package `annulus` wraps it.
+//!
+//! ```text
+//! lib        the module
+//! open       makes rings and joins them, by their names
+//! sender     RawSender
+//! receiver   RawReceiver
+//! records    RawBytesProducer, RawBytesConsumer
+//! held       the end of a ring, as several threads use it: locks, waits, signals, forks
+//! limit      how long a verb waits
+//! buffer     the bytes of Python's objects
+//! values     NumPy scalars
+//! about      what a handle says of its ring
+//! schema     schemas as text, and their structure as JSON
+//! errors     the exceptions
+//! refusals   which exception an error of the library is
+//! ```
+
+mod about;
+mod buffer;
+mod errors;
+mod held;
+mod limit;
+mod open;
+mod receiver;
+mod records;
+mod refusals;
+mod schema;
+mod sender;
+mod values;
+
+use pyo3::prelude::*;
+
+/// Closes what is still open. Python calls it when it ends.
+#[pyfunction]
+fn _close_all(py: Python<'_>) {
+    py.detach(held::close_all);
+}
+
+/// Rings between processes, as bytes in buffers. The package `annulus` wraps this module.
+///
+/// The handles may be used by several threads: each is locked inside. So the module needs no GIL.
+#[pymodule(gil_used = false)]
+fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    held::watch_forks();
+    errors::add(module)?;
+    schema::add(module)?;
+    open::add(module)?;
+    records::add(module)?;
+    module.add_class::<sender::RawSender>()?;
+    module.add_class::<receiver::RawReceiver>()?;
+    let close_all = wrap_pyfunction!(_close_all, module)?;
+    module.py().import("atexit")?.call_method1("register", (close_all,))?;
+    Ok(())
+}

@@ -1,0 +1,472 @@
+//! Makes rings and joins them, by their names.
+
+use std::path::PathBuf;
+
+use annulus::schema::Schema;
+use annulus::shm::blocks::MessageType;
+use annulus::shm::dynamic::{OpenError, Receiver, Ring, Sender, Start};
+use annulus::shm::{
+    Directory, FindError, Invitation, NameError, ProcessId, PublishedName, RingInfo, Shared, ShmKind,
+    WhenGone, mp_broadcast, mpsc,
+};
+use annulus::{Settings, WaitStrategy};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::about::{About, kind_name, state_name};
+use crate::errors::{Which, error};
+use crate::limit::{Limit, SLICE};
+use crate::receiver::RawReceiver;
+use crate::refusals::{Sides, messages, of_directory, of_name};
+use crate::schema::parsed;
+use crate::sender::RawSender;
+
+/// What the group and others may do in a directory that is there. (One that is made is the user's alone.)
+const MOST_OPEN: u32 = 0o775;
+
+/// The directory of the names. If it is not there, it is made.
+pub(crate) fn directory(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Directory> {
+    let opened = match path {
+        Some(path) => {
+            let mode = if path.exists() { MOST_OPEN } else { 0o700 };
+            Directory::with_mode(path, mode)
+        }
+        None => Directory::of_user(),
+    };
+    opened.map_err(|refused| of_directory(py, &refused))
+}
+
+/// The same for a ring that is to be there already.
+fn directory_with(py: Python<'_>, path: Option<PathBuf>, name: &str) -> PyResult<Directory> {
+    match path {
+        Some(path) if !path.exists() => Err(error(
+            py,
+            Which::NotFound,
+            format!("there is no ring {name:?}: there is no directory {:?}", path.display().to_string()),
+        )),
+        path => directory(py, path),
+    }
+}
+
+/// What a ring's messages are to be.
+fn message_type(
+    py: Python<'_>,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+) -> PyResult<MessageType> {
+    let of = match (schema, bytes) {
+        (Some(text), bytes) => {
+            let schema = parsed(py, text)?;
+            if let Some(bytes) = bytes.filter(|bytes| *bytes != schema.size()) {
+                return Err(PyValueError::new_err(format!(
+                    "bytes is {bytes}, and a message of the schema {schema} has {} bytes: leave one of them out",
+                    schema.size()
+                )));
+            }
+            MessageType::described(schema, alignment)
+        }
+        (None, Some(bytes)) => MessageType::of_bytes(bytes, alignment),
+        (None, None) => {
+            return Err(PyValueError::new_err(
+                "schema and bytes are None: say what the messages are by one of them",
+            ));
+        }
+    };
+    if !of.can_be() {
+        return Err(PyValueError::new_err(format!(
+            "there are no messages of {} bytes with an alignment of {alignment}: the size is above 0 and a multiple of the alignment, which is a \
+             power of two up to 4096",
+            of.bytes()
+        )));
+    }
+    Ok(of)
+}
+
+pub(crate) fn strategy(text: &str) -> PyResult<WaitStrategy> {
+    text.parse()
+        .map_err(|wrong: annulus::wait::ParseWaitStrategyError| PyValueError::new_err(wrong.to_string()))
+}
+
+pub(crate) fn settings(capacity: usize, wait: &str) -> PyResult<Settings> {
+    Ok(Settings::new(capacity).wait_strategy(strategy(wait)?))
+}
+
+pub(crate) fn when_gone(text: &str) -> PyResult<WhenGone> {
+    match text {
+        "close" => Ok(WhenGone::Close),
+        "wait" => Ok(WhenGone::Wait),
+        _ => Err(PyValueError::new_err(format!("{text:?} is neither \"close\" nor \"wait\""))),
+    }
+}
+
+fn start_of(text: &str) -> PyResult<Start> {
+    match text {
+        "oldest" => Ok(Start::Oldest),
+        "newest" => Ok(Start::Newest),
+        _ => Err(PyValueError::new_err(format!("{text:?} is neither \"oldest\" nor \"newest\""))),
+    }
+}
+
+fn open_refused(py: Python<'_>, name: &str, refused: &OpenError) -> PyErr {
+    Sides { name, ..Sides::default() }.of_open(py, refused)
+}
+
+pub(crate) fn find_refused(py: Python<'_>, name: &str, refused: &FindError) -> PyErr {
+    Sides { name, ..Sides::default() }.of_find(py, refused)
+}
+
+/// Gives a ring its name.
+pub(crate) fn named(
+    py: Python<'_>,
+    invitation: &Invitation,
+    directory: &Directory,
+    name: &str,
+) -> PyResult<PublishedName> {
+    invitation.publish(directory, name).map_err(|refused| find_refused(py, name, &refused))
+}
+
+/// What the ring of an invitation says of itself.
+pub(crate) fn info_of(py: Python<'_>, name: &str, invitation: &Invitation) -> PyResult<RingInfo> {
+    invitation.info().map_err(|refused| Sides { name, ..Sides::default() }.of_attach(py, &refused))
+}
+
+/// A sender that this process has made, with its name.
+fn made_sender(
+    py: Python<'_>,
+    name: &str,
+    path: Option<PathBuf>,
+    made: Result<Shared<Sender>, OpenError>,
+) -> PyResult<RawSender> {
+    let Shared { handle, invitation, .. } = made.map_err(|refused| open_refused(py, name, &refused))?;
+    let published = named(py, &invitation, &directory(py, path)?, name)?;
+    let about = About::of(name, &info_of(py, name, &invitation)?);
+    Ok(RawSender::new(about, handle, Some(published), None))
+}
+
+/// Makes a lossy broadcast ring and gives it a name. Its messages have the schema, or only `bytes` bytes
+/// each.
+///
+/// NameTakenError; SchemaError; ValueError: there can be no such ring; DirectoryError.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block"))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_lossy(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+) -> PyResult<RawSender> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    made_sender(py, name, directory, Sender::lossy(settings(capacity, wait)?, &of))
+}
+
+/// Makes a lossless broadcast ring, with seats for so many subscribers at one time.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", seats=16))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_lossless(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+    seats: usize,
+) -> PyResult<RawSender> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    made_sender(py, name, directory, Sender::lossless(settings(capacity, wait)?, &of, seats))
+}
+
+/// Joins the lossy broadcast ring of several publishers of this name, or makes it where there is none.
+///
+/// NoSeatError: all its places are taken. MismatchError: it is another ring.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", publishers=16))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_mp_lossy(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+    publishers: usize,
+) -> PyResult<RawSender> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    let builder = mp_broadcast::Builder::new(settings(capacity, wait)?).publishers(publishers);
+    let directory = self::directory(py, directory)?;
+    // As the library's `publish_in`: the steps are repeated where another process comes, or ends, between two
+    // of them.
+    loop {
+        py.check_signals()?;
+        match directory.find(name) {
+            Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
+                let made = Sender::mp_lossy(builder.clone(), &of);
+                let Shared { handle, invitation, .. } =
+                    made.map_err(|refused| open_refused(py, name, &refused))?;
+                match invitation.publish(&directory, name) {
+                    Err(FindError::Name(NameError::Taken { .. })) => {}
+                    given => {
+                        let published = given.map_err(|refused| find_refused(py, name, &refused))?;
+                        let about = About::of(name, &info_of(py, name, &invitation)?);
+                        return Ok(RawSender::new(about, handle, Some(published), None));
+                    }
+                }
+            }
+            Err(refused) => return Err(of_name(py, &refused)),
+            Ok(found) => match Invitation::find(&found) {
+                Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
+                found => {
+                    let invitation = found.map_err(|refused| find_refused(py, name, &refused))?;
+                    return joined_sender(py, name, &invitation, schema, bytes, wait);
+                }
+            },
+        }
+    }
+}
+
+/// Makes a queue of one producer and one consumer, and its producer.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", when_consumer_dies="close"))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_spsc(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+    when_consumer_dies: &str,
+) -> PyResult<RawSender> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    let made = Sender::spsc(settings(capacity, wait)?, &of, when_gone(when_consumer_dies)?);
+    let Shared { handle, peers, invitation, .. } =
+        made.map_err(|refused| open_refused(py, name, &refused))?;
+    let published = named(py, &invitation, &self::directory(py, directory)?, name)?;
+    let about = About::of(name, &info_of(py, name, &invitation)?);
+    Ok(RawSender::new(about, handle, Some(published), Some(peers)))
+}
+
+/// Makes a queue of several producers, with places for so many at one time, and its one consumer.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", producers=16, when_no_producer="wait",
+    when_consumer_dies="close"))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_mpsc(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+    producers: usize,
+    when_no_producer: &str,
+    when_consumer_dies: &str,
+) -> PyResult<RawReceiver> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    let builder = mpsc::Builder::new(settings(capacity, wait)?)
+        .producers(producers)
+        .when_no_producer(when_gone(when_no_producer)?)
+        .when_consumer_dies(when_gone(when_consumer_dies)?);
+    let made = Receiver::mpsc(builder, &of);
+    let Shared { handle, invitation, .. } = made.map_err(|refused| open_refused(py, name, &refused))?;
+    let published = named(py, &invitation, &self::directory(py, directory)?, name)?;
+    let about = About::of(name, &info_of(py, name, &invitation)?);
+    Ok(RawReceiver::new(about, handle, Some(published)))
+}
+
+/// The invitation to the ring of that name, for which it waits.
+pub(crate) fn invitation(
+    py: Python<'_>,
+    name: &str,
+    path: Option<PathBuf>,
+    timeout: Option<f64>,
+) -> PyResult<Invitation> {
+    let limit = Limit::of(timeout)?;
+    if let Limit::Now = limit {
+        let found = directory_with(py, path, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
+        return py.detach(|| Invitation::find(&found)).map_err(|refused| find_refused(py, name, &refused));
+    }
+    let directory = directory(py, path)?;
+    loop {
+        let slice = limit.next_slice();
+        match py.detach(|| Invitation::wait_for(&directory, name, Some(slice.unwrap_or_default().min(SLICE))))
+        {
+            Err(FindError::Name(NameError::TimedOut { .. })) if slice.is_some() => py.check_signals()?,
+            found => return found.map_err(|refused| find_refused(py, name, &refused)),
+        }
+    }
+}
+
+/// What the messages of a ring are to be for a process that joins, and the text of an error if they are not.
+fn expected<'a>(
+    py: Python<'_>,
+    name: &'a str,
+    info: &RingInfo,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+) -> PyResult<(MessageType, Sides<'a>)> {
+    let none = Sides { name, ..Sides::default() };
+    let own: Option<Schema> = info.schema().map_err(|refused| none.of_attach(py, &refused))?;
+    let (size, alignment) = (info.payload_bytes(), info.payload_alignment());
+    let found = messages(own.as_ref(), size);
+    let asked = schema.map(|text| parsed(py, text)).transpose()?;
+    let wanted = match (&asked, bytes) {
+        (Some(schema), _) => messages(Some(schema), schema.size()),
+        (None, Some(bytes)) => format!("{bytes} bytes each"),
+        (None, None) => String::new(),
+    };
+    let of = match (asked, bytes, own) {
+        (Some(schema), ..) | (None, None, Some(schema)) => MessageType::described(schema, alignment),
+        (None, Some(bytes), _) => MessageType::of_bytes(bytes, alignment),
+        (None, None, None) => MessageType::of_bytes(size, alignment),
+    };
+    Ok((of, Sides { name, found, wanted }))
+}
+
+fn joined_sender(
+    py: Python<'_>,
+    name: &str,
+    invitation: &Invitation,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    wait: &str,
+) -> PyResult<RawSender> {
+    let info = info_of(py, name, invitation)?;
+    let (of, sides) = expected(py, name, &info, schema, bytes)?;
+    let joined = Sender::join(invitation, &of, strategy(wait)?);
+    let sender = joined.map_err(|refused| match refused {
+        OpenError::Kind(kind @ (ShmKind::Lossy | ShmKind::Lossless | ShmKind::Spsc)) => error(
+            py,
+            Which::Mismatch,
+            format!("the ring {name:?} is a {kind}, and has its one sender: make a ring of several publishers, or a queue of several producers"),
+        ),
+        refused => sides.of_open(py, &refused),
+    })?;
+    Ok(RawSender::new(About::of(name, &info), sender, None, None))
+}
+
+/// Becomes a producer of a queue of several, or a publisher of a broadcast ring of several. Waits for the
+/// ring so long.
+///
+/// `schema` or `bytes` is what the messages are to be; where both are None, they are what the ring says.
+/// RingNotFoundError: there is no such ring, and the timeout is 0. TimeoutError: none came. MismatchError;
+/// NoSeatError; ClosedError.
+#[pyfunction]
+#[pyo3(signature = (name, directory=None, schema=None, bytes=None, wait="block", timeout=Some(0.0)))]
+fn join_sender(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    wait: &str,
+    timeout: Option<f64>,
+) -> PyResult<RawSender> {
+    let invitation = invitation(py, name, directory, timeout)?;
+    joined_sender(py, name, &invitation, schema, bytes, wait)
+}
+
+/// Subscribes to a broadcast ring, or becomes the consumer of a queue. Waits for the ring so long.
+///
+/// `start` is for broadcast rings. With `awaited=False` it takes no seat in a lossless ring: then it loses
+/// messages where it falls behind. The errors of `join_sender`.
+#[pyfunction]
+#[pyo3(signature = (name, directory=None, start="newest", schema=None, bytes=None, wait="block", timeout=Some(0.0), awaited=true))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn join_receiver(
+    py: Python<'_>,
+    name: &str,
+    directory: Option<PathBuf>,
+    start: &str,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    wait: &str,
+    timeout: Option<f64>,
+    awaited: bool,
+) -> PyResult<RawReceiver> {
+    let (start, strategy) = (start_of(start)?, strategy(wait)?);
+    let invitation = invitation(py, name, directory, timeout)?;
+    let info = info_of(py, name, &invitation)?;
+    let (of, sides) = expected(py, name, &info, schema, bytes)?;
+    let joined = if awaited || info.kind() != ShmKind::Lossless {
+        Receiver::join(&invitation, &of, strategy, start)
+    } else {
+        Ring::accept(&invitation, &of, strategy).map(|ring| ring.subscribe_unawaited(start))
+    };
+    let receiver = joined.map_err(|refused| sides.of_open(py, &refused))?;
+    Ok(RawReceiver::new(About::of(name, &info), receiver, None))
+}
+
+/// What a ring says of itself, without joining it.
+#[pyfunction]
+#[pyo3(signature = (name, directory=None))]
+fn info<'py>(py: Python<'py>, name: &str, directory: Option<PathBuf>) -> PyResult<Bound<'py, PyDict>> {
+    let found = directory_with(py, directory, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
+    let opened = py.detach(|| found.open_read_only()).map_err(|refused| of_name(py, &refused))?;
+    let sides = Sides { name, ..Sides::default() };
+    let info = RingInfo::of(opened).map_err(|refused| sides.of_attach(py, &refused))?;
+    let schema = info.schema().map_err(|refused| sides.of_attach(py, &refused))?;
+    let members = PyDict::new(py);
+    members.set_item("kind", kind_name(info.kind()))?;
+    members.set_item("capacity", info.capacity())?;
+    members.set_item("bytes", info.payload_bytes())?;
+    members.set_item("alignment", info.payload_alignment())?;
+    members.set_item("schema", schema.map(|schema| schema.to_string()))?;
+    members.set_item("fingerprint", info.fingerprint().to_u64())?;
+    members.set_item("creator", info.creator().pid())?;
+    members.set_item("identity", info.identity())?;
+    Ok(members)
+}
+
+/// The names in a directory, with the state of each ring's process.
+#[pyfunction]
+#[pyo3(signature = (directory=None))]
+fn entries(py: Python<'_>, directory: Option<PathBuf>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    if directory.as_ref().is_some_and(|path| !path.exists()) {
+        return Ok(Vec::new());
+    }
+    let found = self::directory(py, directory)?.list().map_err(|refused| of_name(py, &refused))?;
+    let members = found.into_iter().map(|entry| {
+        let members = PyDict::new(py);
+        members.set_item("name", entry.name)?;
+        members.set_item("state", state_name(entry.state))?;
+        members.set_item("process", entry.process.map(ProcessId::pid))?;
+        Ok(members)
+    });
+    members.collect()
+}
+
+/// Where the directory of this user is, or would be.
+#[pyfunction]
+fn directory_of_user() -> PathBuf {
+    Directory::path_of_user()
+}
+
+/// Gives the module its functions.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(make_lossy, module)?)?;
+    module.add_function(wrap_pyfunction!(make_lossless, module)?)?;
+    module.add_function(wrap_pyfunction!(make_mp_lossy, module)?)?;
+    module.add_function(wrap_pyfunction!(make_spsc, module)?)?;
+    module.add_function(wrap_pyfunction!(make_mpsc, module)?)?;
+    module.add_function(wrap_pyfunction!(join_sender, module)?)?;
+    module.add_function(wrap_pyfunction!(join_receiver, module)?)?;
+    module.add_function(wrap_pyfunction!(info, module)?)?;
+    module.add_function(wrap_pyfunction!(entries, module)?)?;
+    module.add_function(wrap_pyfunction!(directory_of_user, module)?)
+}
