@@ -59,6 +59,12 @@ need() {
 [ -z "${ANNULUS_NO_INSTALL:-}" ] || export RUSTUP_AUTO_INSTALL=0
 
 need_component() { need "cargo $1 --version" rustup component add "$2"; }
+# lint_each_build: from here on cargo builds by clippy's driver in the place of the compiler, every warning an error. So a check that builds need not have
+# all of it looked at once more by `cargo clippy`. The checks of the gate that share a folder share these builds.
+lint_each_build() {
+    need_component clippy clippy
+    export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__'
+}
 need_target() { need "rustup target list --installed | grep -qx $1" rustup target add "$1"; }
 
 # need_nightly COMPONENT...: the nightly toolchain, with these.
