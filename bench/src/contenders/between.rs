@@ -75,7 +75,7 @@ pub enum MpLossyRing<const WORDS: usize> {}
 pub enum LosslessRing<const WORDS: usize> {}
 
 /// A waiter that sleeps at once.
-const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
+pub(super) const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 pub(super) const THERE: &str = "the other side is there";
 

@@ -9,30 +9,51 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use iceoryx2::node::Node;
+use iceoryx2::port::listener::Listener;
+use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::*;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 
-use super::between::{Between, In, Out};
+use super::between::{Between, In, Out, Sleeper, THERE};
+use super::frames::{ends, fill};
 use crate::processes::{hear, tell};
 
 /// Its services for messages of so many words. `LOSES`: a subscriber's full buffer loses its oldest message,
 /// as by default; otherwise the publisher waits.
 pub enum Iceoryx2<const WORDS: usize, const LOSES: bool> {}
 
-/// A publisher, and what it belongs to.
-pub struct Iceoryx2Out<const WORDS: usize> {
-    publisher: Publisher<ipc::Service, [u64; WORDS], ()>,
-    _service: PortFactory<ipc::Service, [u64; WORDS], ()>,
-    _node: Node<ipc::Service>,
+/// The same with slices of so many bytes, of which the first `FILLED` are written. A full buffer loses its
+/// oldest message. `WAKES`: the publisher notifies an event, for a subscriber that sleeps.
+pub enum Iceoryx2Frames<const BYTES: usize, const FILLED: usize, const WAKES: bool> {}
+
+/// A publisher of messages `M`, and what it belongs to.
+macro_rules! out {
+    ($M:ty) => { (Publisher<ipc::Service, $M, ()>, PortFactory<ipc::Service, $M, ()>, Node<ipc::Service>) };
 }
 
 /// A subscriber, likewise.
-pub struct Iceoryx2In<const WORDS: usize> {
-    subscriber: Subscriber<ipc::Service, [u64; WORDS], ()>,
-    _service: PortFactory<ipc::Service, [u64; WORDS], ()>,
-    _node: Node<ipc::Service>,
+macro_rules! input {
+    ($M:ty) => { (Subscriber<ipc::Service, $M, ()>, PortFactory<ipc::Service, $M, ()>, Node<ipc::Service>) };
+}
+
+/// The publisher of words.
+pub struct Iceoryx2Out<const WORDS: usize>(out!([u64; WORDS]));
+
+/// Their subscriber.
+pub struct Iceoryx2In<const WORDS: usize>(input!([u64; WORDS]));
+
+/// The publisher of frames.
+pub struct Iceoryx2FramesOut<const BYTES: usize, const FILLED: usize> {
+    out: out!([u8]),
+    notifier: Option<Notifier<ipc::Service>>,
+}
+
+/// Their subscriber.
+pub struct Iceoryx2FramesIn<const FILLED: usize> {
+    input: input!([u8]),
+    listener: Option<Listener<ipc::Service>>,
 }
 
 fn node() -> Node<ipc::Service> {
@@ -46,6 +67,35 @@ fn name(name: &str) -> ServiceName {
     name.try_into().expect("it is a name")
 }
 
+/// A name that no other service has.
+fn new_name() -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    format!("annulus bench {} {}", process::id(), MADE.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The builder of a service of messages `M` with one publisher.
+macro_rules! service {
+    ($M:ty, $node:ident, $offer:ident, $readers:ident) => {
+        $node
+            .service_builder(&name(&$offer))
+            .publish_subscribe::<$M>()
+            .max_publishers(1)
+            .max_subscribers($readers)
+            .history_size(0)
+            .subscriber_max_borrowed_samples(1)
+    };
+}
+
+/// Opens the service that the other process tells, and subscribes.
+macro_rules! joined {
+    ($M:ty, $node:ident, $offer:ident) => {{
+        let service = $node.service_builder(&name(&$offer)).publish_subscribe::<$M>();
+        let service = service.open().expect("the service is there");
+        let subscriber = service.subscriber_builder().create().expect("a subscriber can be made");
+        (subscriber, service, $node)
+    }};
+}
+
 impl<const WORDS: usize, const LOSES: bool> Between for Iceoryx2<WORDS, LOSES> {
     type Out = Iceoryx2Out<WORDS>;
     type In = Iceoryx2In<WORDS>;
@@ -53,18 +103,10 @@ impl<const WORDS: usize, const LOSES: bool> Between for Iceoryx2<WORDS, LOSES> {
     type Offer = String;
 
     fn share(capacity: usize, readers: usize) -> (Self::Out, String) {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let offer = format!("annulus bench {} {}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let node = node();
-        let service = node
-            .service_builder(&name(&offer))
-            .publish_subscribe::<[u64; WORDS]>()
-            .max_publishers(1)
-            .max_subscribers(readers)
-            .history_size(0)
+        let (offer, node) = (new_name(), node());
+        let service = service!([u64; WORDS], node, offer, readers)
             // What its own benchmark has for round trips.
             .subscriber_max_buffer_size(if LOSES { 1 } else { capacity })
-            .subscriber_max_borrowed_samples(1)
             .enable_safe_overflow(LOSES)
             .create()
             .expect("a service can be made");
@@ -74,7 +116,7 @@ impl<const WORDS: usize, const LOSES: bool> Between for Iceoryx2<WORDS, LOSES> {
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .expect("a publisher can be made");
-        (Iceoryx2Out { publisher, _service: service, _node: node }, offer)
+        (Iceoryx2Out((publisher, service, node)), offer)
     }
 
     fn offer(offer: &String, socket: &UnixStream) {
@@ -84,10 +126,7 @@ impl<const WORDS: usize, const LOSES: bool> Between for Iceoryx2<WORDS, LOSES> {
     fn join(socket: &UnixStream) -> Self::In {
         let offer: String = hear(socket).expect("the other process sends it");
         let node = node();
-        let service = node.service_builder(&name(&offer)).publish_subscribe::<[u64; WORDS]>();
-        let service = service.open().expect("the service is there");
-        let subscriber = service.subscriber_builder().create().expect("a subscriber can be made");
-        Iceoryx2In { subscriber, _service: service, _node: node }
+        Iceoryx2In(joined!([u64; WORDS], node, offer))
     }
 }
 
@@ -95,7 +134,7 @@ impl<const WORDS: usize, const LOSES: bool> Between for Iceoryx2<WORDS, LOSES> {
 impl<const WORDS: usize> Out for Iceoryx2Out<WORDS> {
     #[inline(always)]
     fn put(&mut self, value: u64) {
-        let mut sample = self.publisher.loan_uninit().expect("there is memory to be loaned");
+        let mut sample = self.0.0.loan_uninit().expect("there is memory to be loaned");
         let message: *mut [u64; WORDS] = sample.payload_mut().as_mut_ptr();
         // SAFETY: an array of words that need not be initialized is such words; it is borrowed from `sample`.
         unsafe { &mut *message.cast::<[MaybeUninit<u64>; WORDS]>() }.fill(MaybeUninit::new(value));
@@ -108,7 +147,80 @@ impl<const WORDS: usize> Out for Iceoryx2Out<WORDS> {
 impl<const WORDS: usize> In for Iceoryx2In<WORDS> {
     #[inline(always)]
     fn poll(&mut self, look: impl FnOnce(&[u64])) -> bool {
-        let sample = self.subscriber.receive().expect("it has no sample borrowed");
+        let sample = self.0.0.receive().expect("it has no sample borrowed");
         sample.map(|sample| look(&*sample)).is_some()
+    }
+}
+
+impl<const BYTES: usize, const FILLED: usize, const WAKES: bool> Between
+    for Iceoryx2Frames<BYTES, FILLED, WAKES>
+{
+    type Out = Iceoryx2FramesOut<BYTES, FILLED>;
+    type In = Iceoryx2FramesIn<FILLED>;
+    type Offer = String;
+
+    fn share(capacity: usize, readers: usize) -> (Self::Out, String) {
+        let (offer, node) = (new_name(), node());
+        let service = service!([u8], node, offer, readers)
+            .payload_alignment(Alignment::new(64).expect("it is a power of two"))
+            .subscriber_max_buffer_size(capacity)
+            .enable_safe_overflow(true)
+            .create()
+            .expect("a service can be made");
+        let publisher = service.publisher_builder().initial_max_slice_len(BYTES).max_loaned_samples(1);
+        let publisher = publisher.create().expect("a publisher can be made");
+        let notifier = WAKES.then(|| {
+            let event = node.service_builder(&name(&offer)).event().create().expect("an event can be made");
+            event.notifier_builder().create().expect("a notifier can be made")
+        });
+        (Iceoryx2FramesOut { out: (publisher, service, node), notifier }, offer)
+    }
+
+    fn offer(offer: &String, socket: &UnixStream) {
+        tell(socket, offer);
+    }
+
+    fn join(socket: &UnixStream) -> Self::In {
+        let offer: String = hear(socket).expect("the other process sends it");
+        let node = node();
+        let listener = WAKES.then(|| {
+            let event = node.service_builder(&name(&offer)).event().open().expect(THERE);
+            event.listener_builder().create().expect("a listener can be made")
+        });
+        Iceoryx2FramesIn { input: joined!([u8], node, offer), listener }
+    }
+}
+
+#[allow(unsafe_code, reason = "what is loaned becomes a message by a function that is unsafe")]
+impl<const BYTES: usize, const FILLED: usize> Out for Iceoryx2FramesOut<BYTES, FILLED> {
+    #[inline(always)]
+    fn put(&mut self, value: u64) {
+        let sample = self.out.0.loan_slice_uninit(BYTES);
+        let mut sample = sample.expect("there is memory to be loaned");
+        fill(&mut sample.payload_mut()[..FILLED], value.to_ne_bytes().map(MaybeUninit::new));
+        // SAFETY: the rest is shared memory, which is zeros or an earlier message.
+        let sample = unsafe { sample.assume_init() };
+        sample.send().expect(THERE);
+        if let Some(notifier) = &self.notifier {
+            notifier.notify().expect(THERE);
+        }
+    }
+}
+
+impl<const FILLED: usize> In for Iceoryx2FramesIn<FILLED> {
+    #[inline(always)]
+    fn poll(&mut self, look: impl FnOnce(&[u64])) -> bool {
+        let sample = self.input.0.receive().expect("it has no sample borrowed");
+        sample.map(|sample| look(&ends(&sample[..FILLED]))).is_some()
+    }
+}
+
+impl<const FILLED: usize> Sleeper for Iceoryx2FramesIn<FILLED> {
+    fn sleep(&mut self) -> u64 {
+        let mut value = 0;
+        while !self.poll(|message| value = message[0]) {
+            self.listener.as_mut().expect("it wakes").blocking_wait(|_| ()).expect(THERE);
+        }
+        value
     }
 }

@@ -26,6 +26,7 @@
 //! iceoryx2   a library between processes, where it is built in
 //! shaq       a queue over a file that two processes map
 //! ringfire   a broadcast ring in a file, by its name
+//! frames     frames of any size, likewise
 //! records    messages that lie where they are written, as that library's
 //! ```
 
@@ -36,6 +37,8 @@ mod disruptor;
 pub mod ends;
 mod events;
 mod fan_out;
+#[cfg(feature = "iceoryx2")]
+pub mod frames;
 mod group;
 pub mod guests;
 #[cfg(feature = "iceoryx2")]

@@ -42,6 +42,10 @@ impl<const WORDS: usize> Between for Records<WORDS> {
     }
 }
 
+#[allow(
+    unsafe_code,
+    reason = "a slice of memory that another process can write to is had by a function that is unsafe"
+)]
 impl<const WORDS: usize> Out for RecordsOut<WORDS> {
     #[inline(always)]
     fn put(&mut self, value: u64) {
@@ -57,6 +61,7 @@ impl<const WORDS: usize> Out for RecordsOut<WORDS> {
     }
 }
 
+#[allow(unsafe_code, reason = "as above")]
 impl In for RecordsIn {
     #[inline(always)]
     fn poll(&mut self, look: impl FnOnce(&[u64])) -> bool {

@@ -167,9 +167,16 @@ whole_after_a_panic! {
     [] crate::shm::DirectoryError;
     [] crate::shm::dynamic::OpenError;
     [] crate::shm::dynamic::Receiver;
+    [] crate::shm::dynamic::Reserved<'_>;
     [] crate::shm::dynamic::Ring;
     [] crate::shm::dynamic::Sender;
     [] crate::shm::FindError;
+    [] crate::shm::frames::AcceptedFrames;
+    [] crate::shm::frames::Frame;
+    [] crate::shm::frames::Loan<'_>;
+    [] crate::shm::frames::Publisher;
+    [] crate::shm::frames::SubscribeError;
+    [] crate::shm::frames::Subscriber;
     [] crate::shm::NameError;
     [] crate::shm::ShareError;
 }

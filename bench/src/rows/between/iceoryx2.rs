@@ -5,21 +5,19 @@
 //! publisher; ours is copied into the ring and out of it. From 8 KiB on our queue of records, which is
 //! written and read where it lies, stands beside them where there is one subscriber.
 
-use std::marker::PhantomData;
-
-use super::others::start;
+use super::others::{Bystander, end_bystanders, start};
 use super::round_trips::{Pong, with_a_process};
 use super::streams::{ReceiveAll, between_processes};
-use crate::contenders::between::{Between, In, LosslessRing, LossyRing};
+use crate::contenders::between::{Between, LosslessRing, LossyRing};
 use crate::contenders::iceoryx2::Iceoryx2;
 use crate::contenders::records::Records;
 use crate::contenders::{Annulus, Named};
-use crate::messages::{is_all, mix};
-use crate::processes::{Parent, Work, Works, work};
+use crate::messages::mix;
+use crate::processes::{Works, work};
 use crate::row::{Entry, Kind, Plan, Row, Sample};
 use crate::timing::WARM_UP;
 
-const RIVAL: &str = "iceoryx2";
+pub const RIVAL: &str = "iceoryx2";
 const RECORDS: &str = "annulus, records in place";
 
 /// So many take long enough.
@@ -145,30 +143,6 @@ fn round_trip<R: Between + 'static, const OTHERS: usize>(plan: &Plan) -> Sample 
     let (there, offer) = R::share(plan.capacity, 1 + OTHERS);
     let others = start::<R, Bystander<R>>(plan, &offer, OTHERS);
     with_a_process::<R>(plan, there, &offer, || {
-        for other in others {
-            other.tell(&());
-            let last: u64 = other.last_words();
-            assert!(last == mix(WARM_UP + plan.messages - 1), "the last message is there");
-        }
+        end_bystanders(others, mix(WARM_UP + plan.messages - 1));
     })
-}
-
-/// Of a process that has subscribed and sleeps until it is told to look.
-struct Bystander<R>(PhantomData<R>);
-
-impl<R: Between> Work for Bystander<R> {
-    fn run(parent: Parent) {
-        let mut input = R::join(&parent.socket);
-        parent.tell(&());
-        let () = parent.hear();
-        let mut last = 0;
-        // A look in vain may also be one that tells of a loss.
-        for _ in 0..4 {
-            while input.poll(|message| {
-                assert!(is_all(message, message[0]));
-                last = message[0];
-            }) {}
-        }
-        parent.tell(&last);
-    }
 }

@@ -7,9 +7,12 @@
 //! one_way      how long one is on its way: the slowest of ten thousand, too
 //! wake_ups     to a process that sleeps
 //! iceoryx2     beside that library, with one subscriber and with four
+//! frames       written and read where they lie, beside that library's, up to 8 MiB
 //! others       what they have alike: the other processes
 //! ```
 
+#[cfg(feature = "iceoryx2")]
+mod frames;
 #[cfg(feature = "iceoryx2")]
 mod iceoryx2;
 mod one_way;
@@ -31,7 +34,7 @@ pub fn rows() -> Vec<Row> {
     rows.extend(one_way::rows());
     rows.extend(wake_ups::rows());
     #[cfg(feature = "iceoryx2")]
-    rows.extend(iceoryx2::rows());
+    rows.extend(iceoryx2::rows().into_iter().chain(frames::rows()));
     rows
 }
 
@@ -41,7 +44,7 @@ pub fn works() -> Works {
     works.extend(one_way::works());
     works.extend(wake_ups::works());
     #[cfg(feature = "iceoryx2")]
-    for work in iceoryx2::works() {
+    for work in iceoryx2::works().into_iter().chain(frames::works()) {
         // Some are those of other rows, too.
         if works.iter().all(|(name, _)| *name != work.0) {
             works.push(work);

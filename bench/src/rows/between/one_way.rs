@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use quanta::Clock;
 
-use super::others::{IN_ONE_PROCESS, start};
+use super::others::{Bystander, IN_ONE_PROCESS, end_bystanders, start};
 use crate::busy::BusyProgram;
 use crate::contenders::bare::{BareLines, SharedFutex};
 use crate::contenders::between::{Between, In, LosslessRing, LossyRing, Out, Queue, Sleeper, Within};
@@ -25,7 +25,7 @@ use crate::cores::{keep_to, pin};
 use crate::messages::is_all;
 use crate::one_way::sample;
 use crate::placement::Placement;
-use crate::processes::{Parent, Work, Works, work};
+use crate::processes::{Child, Parent, Work, Works, work};
 use crate::row::{Entry, Kind, Plan, Row, Sample};
 use crate::stamps;
 use crate::timing::WARM_UP;
@@ -47,26 +47,26 @@ pub fn rows() -> Vec<Row> {
     let polled = |placement| {
         row::<true>(placement, "a reader that polls", 100_000)
             .entries([
-                Entry { name: Annulus::NAME, kind: Kind::Ours, run: polled::<LossyRing<WORDS>> },
-                rival::<Ringfire<WORDS, true>>(polled::<Ringfire<WORDS, true>>),
-                rival::<Shaq<WORDS>>(polled::<Shaq<WORDS>>),
+                Entry { name: Annulus::NAME, kind: Kind::Ours, run: polled::<LossyRing<WORDS>, 0> },
+                rival::<Ringfire<WORDS, true>>(polled::<Ringfire<WORDS, true>, 0>),
+                rival::<Shaq<WORDS>>(polled::<Shaq<WORDS>, 0>),
             ])
             .entries(iceoryx2())
-            .other("annulus, queue", polled::<Queue<WORDS>>)
-            .other("annulus, lossless", polled::<LosslessRing<WORDS>>)
+            .other("annulus, queue", polled::<Queue<WORDS>, 0>)
+            .other("annulus, lossless", polled::<LosslessRing<WORDS>, 0>)
             .other(IN_ONE_PROCESS, in_one_process::<LossyRing<WORDS>, true>)
-            .floor("bare lines between processes", polled::<BareLines>)
+            .floor("bare lines between processes", polled::<BareLines, 0>)
     };
     let asleep = |placement| {
         row::<false>(placement, "a reader that sleeps at once where nothing is there", 5_000)
             .entries([
-                Entry { name: Annulus::NAME, kind: Kind::Ours, run: asleep::<LossyRing<WORDS>> },
-                rival::<Ringfire<WORDS, true>>(asleep::<Ringfire<WORDS, true>>),
+                Entry { name: Annulus::NAME, kind: Kind::Ours, run: asleep::<LossyRing<WORDS>, 1> },
+                rival::<Ringfire<WORDS, true>>(asleep::<Ringfire<WORDS, true>, 1>),
             ])
-            .other("annulus, queue", asleep::<Queue<WORDS>>)
-            .other("annulus, lossless", asleep::<LosslessRing<WORDS>>)
+            .other("annulus, queue", asleep::<Queue<WORDS>, 1>)
+            .other("annulus, lossless", asleep::<LosslessRing<WORDS>, 1>)
             .other(IN_ONE_PROCESS, in_one_process::<LossyRing<WORDS>, false>)
-            .floor("a bare shared futex", asleep::<SharedFutex>)
+            .floor("a bare shared futex", asleep::<SharedFutex, 1>)
     };
     vec![
         // (Beside a busy program, a reader that polls measures the turns of the scheduler.)
@@ -98,7 +98,7 @@ fn rival<R: Named>(run: fn(&Plan) -> Sample) -> Entry {
 
 fn iceoryx2() -> impl IntoIterator<Item = Entry> {
     #[cfg(feature = "iceoryx2")]
-    return Some(Entry { name: "iceoryx2", kind: Kind::Rival, run: polled::<Iceoryx2<WORDS, true>> });
+    return Some(Entry { name: "iceoryx2", kind: Kind::Rival, run: polled::<Iceoryx2<WORDS, true>, 0> });
     #[cfg(not(feature = "iceoryx2"))]
     None
 }
@@ -178,10 +178,10 @@ fn poll(input: &mut impl In) -> u64 {
 }
 
 /// One of so many that sleep.
-struct Sleeps<R>(PhantomData<R>);
+pub struct Sleeps<R>(PhantomData<R>);
 
 /// One that polls.
-struct Polls<R>(PhantomData<R>);
+pub struct Polls<R>(PhantomData<R>);
 
 impl<R: Between> Work for Polls<R> {
     fn run(parent: Parent) {
@@ -199,20 +199,32 @@ impl<R: Between<In: Sleeper>> Work for Sleeps<R> {
     }
 }
 
-fn polled<R: Between + 'static>(plan: &Plan) -> Sample {
-    between_processes::<R, Polls<R>, true>(plan)
+/// To one that polls, where so many others have only subscribed.
+pub fn polled<R: Between + 'static, const OTHERS: usize>(plan: &Plan) -> Sample {
+    between_processes::<R, Polls<R>, true>(plan, 1, OTHERS)
 }
 
-fn asleep<R: Between<In: Sleeper> + 'static>(plan: &Plan) -> Sample {
-    between_processes::<R, Sleeps<R>, false>(plan)
+/// To so many that sleep: the sample of the slowest.
+pub fn asleep<R: Between<In: Sleeper> + 'static, const READERS: usize>(plan: &Plan) -> Sample {
+    between_processes::<R, Sleeps<R>, false>(plan, READERS, 0)
 }
 
-fn between_processes<R: Between, W: Work, const POLLS: bool>(plan: &Plan) -> Sample {
+fn between_processes<R: Between + 'static, W: Work, const POLLS: bool>(
+    plan: &Plan,
+    readers: usize,
+    others: usize,
+) -> Sample {
     let _busy = busy(plan);
-    let (out, offer) = R::share(plan.capacity, 1);
-    let mut children = start::<R, W>(plan, &offer, 1);
-    let child = children.pop().expect("there is one");
-    placed(plan, || send::<POLLS>(plan, out, || child.last_words()))
+    let (out, offer) = R::share(plan.capacity, readers + others);
+    let others = start::<R, Bystander<R>>(plan, &offer, others);
+    let children = start::<R, W>(plan, &offer, readers);
+    let received = || {
+        let samples = children.into_iter().map(Child::last_words::<Sample>);
+        let slowest = samples.max_by(|a, b| a.ns.total_cmp(&b.ns)).expect("there is one");
+        end_bystanders(others, LAST);
+        slowest
+    };
+    placed(plan, || send::<POLLS>(plan, out, received))
 }
 
 fn in_one_process<R: Within<In: Sleeper>, const POLLS: bool>(plan: &Plan) -> Sample {

@@ -1,7 +1,10 @@
 //! The other processes of a row.
 
-use crate::contenders::between::Between;
-use crate::processes::{Child, Work};
+use std::marker::PhantomData;
+
+use crate::contenders::between::{Between, In};
+use crate::messages::is_all;
+use crate::processes::{Child, Parent, Work};
 use crate::row::Plan;
 
 /// The same ring without another process.
@@ -18,4 +21,32 @@ pub fn start<R: Between, W: Work>(plan: &Plan, offer: &R::Offer, count: usize) -
         let () = child.hear();
     }
     children
+}
+
+/// Of a process that has subscribed and sleeps until it is told to look.
+pub struct Bystander<R>(PhantomData<R>);
+
+impl<R: Between> Work for Bystander<R> {
+    fn run(parent: Parent) {
+        let mut input = R::join(&parent.socket);
+        parent.tell(&());
+        let () = parent.hear();
+        let mut last = 0;
+        // A look in vain may also be one that tells of a loss.
+        for _ in 0..4 {
+            while input.poll(|message| {
+                assert!(is_all(message, message[0]));
+                last = message[0];
+            }) {}
+        }
+        parent.tell(&last);
+    }
+}
+
+/// Has them look, and end. The last message has to be this.
+pub fn end_bystanders(others: Vec<Child>, last: u64) {
+    for other in others {
+        other.tell(&());
+        assert!(other.last_words::<u64>() == last, "the last message is there");
+    }
 }

@@ -144,7 +144,7 @@ where
 }
 
 /// Whole batches, and never most of a short run.
-fn warm_up(messages: u64) -> u64 {
+pub fn warm_up(messages: u64) -> u64 {
     LIVE_WARM_UP.min(messages / (4 * BATCH as u64) * BATCH as u64)
 }
 
@@ -155,7 +155,7 @@ fn sample(begun: u64, ended: u64, messages: u64) -> Sample {
 /// Sends, and then waits for the receivers by `wait`, while its end still lives. When the time began, and
 /// what `wait` returns.
 #[inline(never)]
-fn send_all<R>(messages: u64, mut out: impl Out, wait: impl FnOnce() -> R) -> (u64, R) {
+pub fn send_all<R>(messages: u64, mut out: impl Out, wait: impl FnOnce() -> R) -> (u64, R) {
     let mut begun = 0;
     for phase in phases(warm_up(messages), messages) {
         begun = now_ns();

@@ -167,6 +167,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::MpLossy => "mp lossy",
         ShmKind::Bytes => "records",
         ShmKind::BroadcastBytes => "lossy rec",
+        ShmKind::Frames => "frames",
         _ => "other",
     }
 }

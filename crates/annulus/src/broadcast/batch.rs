@@ -196,8 +196,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         while end.is_none_or(|end| self.cursor < end) {
             let mut message = MaybeUninit::uninit();
-            match self.take(&mut message) {
-                Ok(message) => return Some(message.take()),
+            match self.read_inlined(&mut message) {
+                Ok(message) => {
+                    self.cursor = self.cursor.next();
+                    return Some(message.take());
+                }
                 Err(NoMessage::Empty | NoMessage::Closed) => break,
                 Err(NoMessage::Lapped) => {
                     self.recover();

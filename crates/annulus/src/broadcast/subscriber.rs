@@ -317,6 +317,46 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 }
 
+/// Defines the one read that everything else is made of: the message at the cursor, which stays where it is.
+///
+/// (A macro, because two functions need one text: if one called the other, the compiler would inline that
+/// call, and then the read everywhere.)
+macro_rules! define_read {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        pub(super) fn $name<'m>(
+            &mut self,
+            message: &'m mut MaybeUninit<T::Wire>,
+        ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
+            let cursor = self.cursor;
+            let admitted = self.shared.admits(cursor);
+            // Copied once: after each atomic access the compiler would fetch them from memory anew.
+            let shared = &self.shared;
+            if cursor < shared.floor() {
+                return Err(NoMessage::Lapped);
+            }
+            let (missing, message) = if admitted {
+                // SAFETY: the handle keeps the ring alive.
+                match unsafe { shared.slots.read(cursor, message) } {
+                    Ok(whole) => return Self::value_of(whole).map_err(NoMessage::Corrupt),
+                    Err(missing) => missing,
+                }
+            } else {
+                (Missing::NotYet, message)
+            };
+            match missing {
+                Missing::NotYet if unlikely(shared.may_be_closed()) => {
+                    match why_nothing(shared, cursor, admitted) {
+                        Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(NoMessage::Corrupt),
+                        Err(why) => Err(why.or_corrupt()),
+                    }
+                }
+                missing => Err(missing.into()),
+            }
+        }
+    };
+}
+
 // The way of a message.
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// What every receiving verb begins with.
@@ -353,37 +393,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(message)
     }
 
-    /// The one read that everything else is made of: the message at the cursor, which stays where it is.
-    #[inline]
-    pub(super) fn read<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
-        let cursor = self.cursor;
-        let admitted = self.shared.admits(cursor);
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let shared = &self.shared;
-        if cursor < shared.floor() {
-            return Err(NoMessage::Lapped);
-        }
-        let (missing, message) = if admitted {
-            // SAFETY: the handle keeps the ring alive.
-            match unsafe { shared.slots.read(cursor, message) } {
-                Ok(whole) => return Self::value_of(whole).map_err(NoMessage::Corrupt),
-                Err(missing) => missing,
-            }
-        } else {
-            (Missing::NotYet, message)
-        };
-        match missing {
-            Missing::NotYet if unlikely(shared.may_be_closed()) => {
-                match why_nothing(shared, cursor, admitted) {
-                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(NoMessage::Corrupt),
-                    Err(why) => Err(why.or_corrupt()),
-                }
-            }
-            missing => Err(missing.into()),
-        }
+    define_read! {
+        /// The message at the cursor, which stays where it is.
+        #[inline]
+        read
+    }
+
+    define_read! {
+        /// The same for batches. A block whose read is not inlined goes over memory, and its batch waits for
+        /// each. (If all reads were, some types would take more instructions.)
+        #[inline(always)]
+        read_inlined
     }
 
     /// The message that was read whole, if it is one.

@@ -111,14 +111,14 @@ impl SharedMemory {
         // A page that was not touched is not there yet.
         let allocate = |fd: &OwnedFd| retry_on_intr(|| fallocate(fd, FallocateFlags::empty(), 0, bytes));
         let memory = if let Some(fill) = fill {
-            let memory = Self::map(fd, len, true, MapFlags::empty())?;
+            let memory = Self::map(fd, 0, len, true, MapFlags::empty())?;
             fill(&memory.pages);
             // What that did not do.
             allocate(&memory.fd)?;
             memory
         } else {
             allocate(&fd)?;
-            Self::map(fd, len, true, MapFlags::POPULATE)?
+            Self::map(fd, 0, len, true, MapFlags::POPULATE)?
         };
         let mut seals = SealFlags::SEAL;
         if !seeded!("shm_unsealed") {
@@ -134,6 +134,17 @@ impl SharedMemory {
 
     /// Maps the memory that another process made.
     pub(crate) fn attach(fd: OwnedFd, read_only: bool) -> Result<Self, Unfit> {
+        Self::attach_part(fd, read_only, 0, usize::MAX)
+    }
+
+    /// As [`attach`](Self::attach), but maps `most` bytes at most, from `offset` on, which is the beginning
+    /// of a page.
+    pub(crate) fn attach_part(
+        fd: OwnedFd,
+        read_only: bool,
+        offset: usize,
+        most: usize,
+    ) -> Result<Self, Unfit> {
         let status = fstat(&fd)?;
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return Err(Unfit::NotMemory);
@@ -164,7 +175,7 @@ impl SharedMemory {
             // Unreached: where addresses are narrower than lengths
             return Err(too_long);
         };
-        if len == 0 {
+        if len <= offset {
             return Err(too_long);
         }
         // In units of 512 bytes, on every file system.
@@ -172,11 +183,17 @@ impl SharedMemory {
         if allocated < len as u128 {
             return Err(Unfit::Sparse);
         }
-        Ok(Self::map(fd, len, !read_only, MapFlags::POPULATE)?)
+        Ok(Self::map(fd, offset, (len - offset).min(most), !read_only, MapFlags::POPULATE)?)
     }
 
-    /// Maps the first `len` bytes of the file; with `POPULATE`, with entries for all pages that are there.
-    fn map(fd: OwnedFd, len: usize, is_writable: bool, flags: MapFlags) -> Result<Self, Errno> {
+    /// Maps `len` bytes of the file; with `POPULATE`, with entries for all pages that are there.
+    fn map(
+        fd: OwnedFd,
+        offset: usize,
+        len: usize,
+        is_writable: bool,
+        flags: MapFlags,
+    ) -> Result<Self, Errno> {
         // A file whose length is a number of large pages may be made of them. They are mapped as such only
         // where they lie at such addresses, too.
         let alignment = match 1 << len.trailing_zeros() {
@@ -188,7 +205,7 @@ impl SharedMemory {
         let access = if is_writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         let flags = flags | MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: it replaces a part of what was reserved.
-        unsafe { mmap(base.as_ptr().cast(), len, access, flags, &fd, 0) }?;
+        unsafe { mmap(base.as_ptr().cast(), len, access, flags, &fd, offset as u64) }?;
         // SAFETY: they are mapped as long as the addresses are reserved.
         let pages = unsafe { Pages::of_file(base, len) };
         Ok(Self { pages, _reserved: reserved, len, is_writable, fd })

@@ -86,15 +86,70 @@ pub(super) fn load<T: Filled>(words: &[AtomicU64], message: &mut MaybeUninit<T>)
 #[inline]
 pub(super) fn store_front<T: Filled>(words: &[AtomicU64], message: &T) {
     let bytes = values_of(message);
-    store_bytes::<RECORD_FLOOR>(words, &bytes[..bytes.len().min(words.len() * WORD)]);
+    match split_at_the_last::<T>(words) {
+        // (Both lengths are constants to the optimiser.)
+        Some((front, last)) => {
+            let (front_bytes, last_bytes) = bytes.split_at(front.len() * WORD);
+            store_bytes::<VECTOR_FLOOR>(front, front_bytes);
+            if !last.is_empty() {
+                store_bytes::<VECTOR_FLOOR>(last, last_bytes);
+            }
+        }
+        None => store_bytes::<RECORD_FLOOR>(words, &bytes[..bytes.len().min(words.len() * WORD)]),
+    }
 }
 
 /// As [`load`], of a message that fills so many words, or has more: these bytes are 0.
 #[inline]
 pub(super) fn load_front<T: Filled>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+    match split_at_the_last::<T>(words) {
+        // (As above: so a small message stays in registers.)
+        Some((front, last)) => {
+            let (front_bytes, last_bytes) = bytes_of(message).split_at_mut(front.len() * WORD);
+            load_bytes::<VECTOR_FLOOR>(front, front_bytes);
+            if last.is_empty() {
+                last_bytes.fill(MaybeUninit::new(0));
+            } else {
+                load_bytes::<VECTOR_FLOOR>(last, last_bytes);
+            }
+        }
+        // Mutants: `<= with >`: costs time.
+        None if size_of::<T>() <= SPLIT_BYTES => *message = load_few(words),
+        None => load_some(words, message),
+    }
+}
+
+/// As [`load_front`], of any number of words. By value: a message whose address goes to a function lives in
+/// memory.
+#[cold]
+#[inline(never)]
+fn load_few<T: Filled>(words: &[AtomicU64]) -> MaybeUninit<T> {
+    let mut message = MaybeUninit::uninit();
+    load_some(words, &mut message);
+    message
+}
+
+/// As [`load_front`], of any number of words.
+#[inline]
+fn load_some<T: Filled>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     let (front, rest) = bytes_of(message).split_at_mut(size_of::<T>().min(words.len() * WORD));
     load_bytes::<RECORD_FLOOR>(words, front);
     rest.fill(MaybeUninit::new(0));
+}
+
+/// Up to this size, in bytes, a slot has all words of a block or all but the last, if no smaller block would
+/// do: for that is how long [slots](super::slots::stride_for) are.
+const SPLIT_BYTES: usize = 128;
+
+/// The words of a small message but its last, and the last, if it is there. `None`: more are missing, or the
+/// message is not small.
+// Mutants: `with None`, `> with ==`, `> with >=`, `> with <`: costs time.
+#[inline(always)]
+fn split_at_the_last<T>(words: &[AtomicU64]) -> Option<(&[AtomicU64], &[AtomicU64])> {
+    if size_of::<T>() > SPLIT_BYTES {
+        return None;
+    }
+    words.split_at_checked(words_of::<T>().saturating_sub(1))
 }
 
 #[inline(always)]
@@ -198,6 +253,35 @@ mod tests {
         for edge in [0, used + 1] {
             assert_eq!(words[edge].load(Ordering::Relaxed), u64::MAX, "{N} bytes: wrote outside");
         }
+    }
+
+    /// A message in fewer words than it has, and in all.
+    fn fronts<const N: usize>() {
+        let message: [u64; N] = core::array::from_fn(|at| at as u64 + 1);
+        for there in 0..=N {
+            let words: alloc::vec::Vec<AtomicU64> =
+                (0..there + 2).map(|_| AtomicU64::new(u64::MAX)).collect();
+            store_front(&words[1..=there], &message);
+            let mut copy = MaybeUninit::<[u64; N]>::uninit();
+            load_front(&words[1..=there], &mut copy);
+            let mut wanted = message;
+            wanted[there..].fill(0);
+            // SAFETY: `load_front` wrote every byte, and any bytes are words.
+            assert_eq!(unsafe { copy.assume_init() }, wanted, "{there} of {N} words");
+            for edge in [0, there + 1] {
+                assert_eq!(words[edge].load(Ordering::Relaxed), u64::MAX, "{there} of {N}: wrote outside");
+            }
+        }
+    }
+
+    #[test]
+    fn the_front_of_a_message_comes_back_and_the_rest_is_zero() {
+        fronts::<1>();
+        fronts::<2>();
+        fronts::<4>();
+        fronts::<8>();
+        fronts::<16>();
+        fronts::<32>();
     }
 
     /// Records of every length, into more words than they need.

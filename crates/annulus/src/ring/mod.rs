@@ -5,6 +5,8 @@ mod area;
 mod claims;
 mod copy;
 mod end;
+#[cfg(feature = "shm")]
+pub(crate) mod frames;
 mod gate;
 mod head;
 #[cfg(all(feature = "shm", not(annulus_loom)))]

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::{AttachError, ShareError};
 use super::format::{Extent, Identity, Layout, damaged, shown};
+use super::frame_format::FrameNumbers;
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
@@ -92,11 +93,32 @@ pub(super) fn create_lossy<T: Message>(
     settings: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
-    let (across, invitation) = create_ring(&settings, ShmKind::Lossy, 0, of)?;
+    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossy, 0, of, None)?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (handle, peers) = unsafe { settings.lossy_across(across) }?;
     Ok(Shared { handle, peers, invitation })
+}
+
+/// A lossy ring that tells where frames are, which lie in its memory, and the page with their readers'
+/// tables.
+pub(super) fn create_with_frames<T: Message>(
+    settings: Settings,
+    of: &MessageType,
+    frames: &FrameNumbers,
+) -> Result<(Shared<Publisher<T>>, RingMemory), ShareError> {
+    let (across, invitation, memory) = create_ring(&settings, ShmKind::Frames, 0, of, Some(frames))?;
+    // SAFETY: as in `create_lossy`.
+    let (handle, _) = unsafe { settings.lossy_across(across) }?;
+    Ok((Shared { handle, peers: (), invitation }, memory))
+}
+
+/// The memory of a ring, and its page.
+pub(super) struct RingMemory {
+    pub(super) ring: Arc<PlacedMemory>,
+    pub(super) page: Arc<SharedMemory>,
+    /// Where the slots end.
+    pub(super) end: usize,
 }
 
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
@@ -106,7 +128,8 @@ fn create_ring(
     kind: ShmKind,
     seats: usize,
     of: &MessageType,
-) -> Result<(Across, Invitation), ShareError> {
+    frames: Option<&FrameNumbers>,
+) -> Result<(Across, Invitation, RingMemory), ShareError> {
     let capacity = settings.capacity;
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
@@ -114,10 +137,10 @@ fn create_ring(
     let first = settings.first_sequence()?;
     let is_lossless = kind == ShmKind::Lossless;
     let identity = Identity::new()?;
-    let page = if is_lossless {
-        sleepers::create_with_seats(identity, seats, first)
-    } else {
-        sleepers::create(identity)
+    let page = match frames {
+        Some(frames) => sleepers::create_with_tables(identity, frames.tables),
+        None if is_lossless => sleepers::create_with_seats(identity, seats, first),
+        None => sleepers::create(identity),
     }?;
     let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::One);
@@ -128,14 +151,18 @@ fn create_ring(
         payload,
         slot_bytes,
         capacity,
-        cells: 0,
+        cells: usize::from(frames.is_some()),
         start: first.get(),
         creator: ProcessId::current()?,
         identity,
     };
     let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
     let slots_offset = layout.slots_offset().ok_or_else(too_large)?;
-    let bytes = slots_offset.checked_add(slots.size()).ok_or_else(too_large)?;
+    let end = slots_offset.checked_add(slots.size()).ok_or_else(too_large)?;
+    let bytes = match frames {
+        Some(frames) => frames.end_behind(end).ok_or_else(|| frames.too_large())?,
+        None => end,
+    };
     let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
@@ -146,6 +173,7 @@ fn create_ring(
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened(&memory)?, page.as_fd().try_clone_to_owned()?);
     let page = Arc::new(page);
+    let kept = RingMemory { ring: Arc::clone(&memory), page: Arc::clone(&page), end };
     let [sleepers, publisher] = sleepers::remotes_of_producer(&page);
     let awaiting = if is_lossless {
         let watched = Arc::clone(&page);
@@ -161,7 +189,7 @@ fn create_ring(
         sleepers,
         awaiting,
     };
-    Ok((across, invitation))
+    Ok((across, invitation, kept))
 }
 
 /// The seats of a lossless ring, whose subscribers the publisher waits for, and where it sleeps. `None` if
@@ -224,7 +252,11 @@ pub(super) fn accept<T: Message>(
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
         return Ok(Accepted { subscribable, memory, start: layout.start, fellows: Some(table) });
     }
-    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers, layout.identity)?);
+    let page = Arc::new(if kind == ShmKind::Lossless {
+        sleepers::attach_anew(&invitation.sleepers, layout.identity)
+    } else {
+        sleepers::attach_words(&invitation.sleepers, layout.identity)
+    }?);
     // SAFETY: it is in the memory, which lives.
     let (headroom, seats) = unsafe { shown(&memory).as_ref() }.headroom_and_seats();
     let [headroom, seats] = [headroom, seats].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
@@ -287,6 +319,11 @@ impl<T: Message> Accepted<T> {
     /// What the system says: the process has no more descriptors, for example.
     pub fn mark(&self) -> io::Result<Mark> {
         Mark::new(&*self.memory, self.start)
+    }
+
+    /// The memory of the ring.
+    pub(super) fn memory(&self) -> &Arc<PlacedMemory> {
+        &self.memory
     }
 
     /// Whether this is the ring of that invitation.
@@ -404,7 +441,7 @@ pub(super) fn create_ring_with_seats<T: Message>(
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = create_ring(&settings, ShmKind::Lossless, seats, of)?;
+    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossless, seats, of, None)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let handle = unsafe { settings.lossless_across(across) }?;

@@ -30,6 +30,7 @@ mod ends;
 
 use core::error::Error;
 use core::fmt;
+use core::ptr::NonNull;
 use core::time::Duration;
 use std::boxed::Box;
 use std::io;
@@ -52,6 +53,7 @@ use crate::broadcast;
 use crate::close::Closer;
 use crate::error::{GiveBack, Refusal};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::queue::SharedSlice;
 use crate::receive::Waitable;
 use crate::settings::Settings;
 use crate::sync::AtomicU64;
@@ -137,6 +139,8 @@ fn assert_whole(run: &[u8], bytes: usize) {
 pub struct Sender {
     end: Box<dyn Sends>,
     bytes: usize,
+    /// Of a queue that it has joined.
+    consumer: Option<Peer>,
 }
 
 impl Sender {
@@ -204,19 +208,29 @@ impl Sender {
                 let publisher = blocks::mp_lossy_publisher::<WORDS, LARGE>(invitation, of, strategy)?;
                 Ok(Self::new(publisher, of))
             }),
-            ShmKind::Mpsc => Ok(Self::new(blocks::mpsc_producer(invitation, of, strategy)?.0, of)),
+            ShmKind::Mpsc => {
+                let (producer, consumer) = blocks::mpsc_producer(invitation, of, strategy)?;
+                Ok(Self { consumer: Some(consumer), ..Self::new(producer, of) })
+            }
             kind => Err(OpenError::Kind(kind)),
         }
     }
 
     fn new(end: impl Sends + 'static, of: &MessageType) -> Self {
-        Self { end: Box::new(end), bytes: of.bytes() }
+        Self { end: Box::new(end), bytes: of.bytes(), consumer: None }
     }
 
     /// How many bytes a message has.
     #[must_use]
     pub fn message_bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Whether the consumer's process is there, of a queue that this end has [joined](Self::join). `None` of
+    /// other rings, and of a queue that this process has made: there, [`Shared::peers`] tells.
+    #[must_use]
+    pub fn consumer(&self) -> Option<PeerState> {
+        self.consumer.as_ref().map(Peer::state)
     }
 
     fn put(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
@@ -298,6 +312,50 @@ impl Sender {
             .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
+    /// Reserves room for up to `most` messages in the ring, to write them there. Waits for room for one, for
+    /// that long at most. The room lies in one piece, so it may be smaller than what is free. `None`: a
+    /// broadcast ring lends no room.
+    ///
+    /// ```
+    /// # use annulus::{Settings, WaitStrategy};
+    /// # use annulus::shm::{Shared, WhenGone, blocks::MessageType};
+    /// # use annulus::shm::dynamic::{Receiver, Sender, Start};
+    /// # use std::time::Duration;
+    /// let of = MessageType::of_bytes(4, 1);
+    /// let Shared { handle: mut sender, invitation, .. } =
+    ///     Sender::spsc(Settings::new(8), &of, WhenGone::Close)?;
+    /// let mut room = sender.reserve_timeout(2, Duration::ZERO).expect("it is a queue")?;
+    /// assert_eq!(room.len(), 2);
+    /// // SAFETY: two messages of 4 bytes have room there.
+    /// unsafe { room.as_mut_ptr().write_bytes(7, 8) };
+    /// room.commit(2)?;
+    ///
+    /// let mut receiver = Receiver::join(&invitation, &of, WaitStrategy::default(), Start::Newest)?;
+    /// let shown = receiver.readable_timeout(usize::MAX, Duration::ZERO).expect("it is a queue")?;
+    /// assert_eq!(shown.to_vec(), [7; 8]);
+    /// receiver.advance(2);
+    /// assert!(receiver.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError`]: there was no room in that time, or the ring is closed.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    pub fn reserve_timeout(
+        &mut self,
+        most: usize,
+        timeout: Duration,
+    ) -> Option<Result<Reserved<'_>, SendTimeoutError<()>>> {
+        assert!(most > 0, "room for no message is asked for");
+        let room = self.end.reserve(most.saturating_mul(self.bytes), timeout.into())?;
+        let room = room.map_err(|refusal| SendTimeoutError::of(refusal, ()));
+        Some(room.map(|room| Reserved { sender: self, room }))
+    }
+
     /// The number of the next message, of a broadcast ring with one publisher; `None` of other rings.
     #[must_use]
     pub fn sequence(&self) -> Option<u64> {
@@ -336,6 +394,57 @@ impl fmt::Debug for Sender {
             .field("message_bytes", &self.bytes)
             .field("is_closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+/// Room for messages, where they will lie in the ring: see [`Sender::reserve_timeout`].
+///
+/// At first it has any bytes: zeros, or messages that the ring had before. Dropped, it sends nothing, and the
+/// next reservation is of the same room.
+#[must_use = "nothing is sent until it is committed"]
+pub struct Reserved<'s> {
+    sender: &'s mut Sender,
+    room: NonNull<[u8]>,
+}
+
+// SAFETY: a borrow of a sender, which may go to another thread, and of bytes that are that sender's alone.
+unsafe impl Send for Reserved<'_> {}
+
+impl Reserved<'_> {
+    /// For how many messages there is room: at least 1.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        self.room.len() / self.sender.bytes.max(1)
+    }
+
+    /// The first byte of the first message; the others lie behind it. It points there until this is
+    /// committed, or another verb of the sender begins. Another process may write there, too, as
+    /// [`queue::Reservation::as_mut_ptr`](crate::queue::Reservation::as_mut_ptr) says.
+    #[must_use]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.room.as_ptr().cast()
+    }
+
+    /// Sends the first `count` messages, as they are there. What was not written has its old bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]: the ring was closed meanwhile. Nothing is sent.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is above [`len`](Self::len).
+    pub fn commit(self, count: usize) -> Result<(), SendError<()>> {
+        assert!(count <= self.len(), "can't commit {count} messages: {} are reserved", self.len());
+        let bytes = count * self.sender.bytes;
+        if bytes == 0 || self.sender.end.commit(bytes) { Ok(()) } else { Err(SendError(())) }
+    }
+}
+
+impl fmt::Debug for Reserved<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reserved").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
@@ -625,6 +734,33 @@ impl Receiver {
     pub fn recv_run_into(&mut self, run: &mut [u8]) -> usize {
         assert_whole(run, self.bytes);
         if self.bytes == 0 { 0 } else { self.end.recv_run_into(run, self.bytes) }
+    }
+
+    /// Shows up to `most` messages that are there, where they lie in the ring. Waits for the first, for that
+    /// long at most. They lie in one piece, and are those that one look has found, so more may
+    /// wait behind them. They stay until [`advance`](Self::advance) receives them. `None`: a broadcast ring
+    /// lends no messages, since its publisher may overwrite them. For an example, see
+    /// [`Sender::reserve_timeout`].
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError`]: nothing came in that time, or nothing will come.
+    pub fn readable_timeout(
+        &mut self,
+        most: usize,
+        timeout: Duration,
+    ) -> Option<Result<SharedSlice<'_, u8>, RecvTimeoutError>> {
+        self.end.readable(most.saturating_mul(self.bytes), timeout.into())
+    }
+
+    /// Receives the first `count` messages that the last [`readable_timeout`](Self::readable_timeout) has
+    /// shown. No other verb has received meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If it has shown fewer.
+    pub fn advance(&mut self, count: usize) {
+        self.end.advance(count.saturating_mul(self.bytes));
     }
 
     /// Receives the newest message that is there, without a wait, and returns how many messages it passed for

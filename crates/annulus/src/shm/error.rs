@@ -218,6 +218,17 @@ pub enum ShareError {
         /// How many there can be. There must be one at least.
         most: usize,
     },
+    /// There can be no such ring of [frames](super::frames).
+    Frames {
+        /// What there can't be so many of.
+        what: &'static str,
+        /// How many were asked for.
+        found: usize,
+        /// How many there must be at least.
+        least: usize,
+        /// How many there can be.
+        most: usize,
+    },
     /// The schema of the messages is longer than a ring can hold, even without units and comments.
     Schema {
         /// How many bytes its text has.
@@ -261,6 +272,9 @@ impl fmt::Display for ShareError {
             }
             Self::Producers { producers, most } => {
                 write!(f, "there can't be places for {producers} producers: take 1 to {most}")
+            }
+            Self::Frames { what, found, least, most } => {
+                write!(f, "a ring of frames can't have {found} {what}: take {least} to {most}")
             }
             Self::Schema { bytes, most } => write!(
                 f,

@@ -124,6 +124,8 @@ pub(crate) mod page {
     pub(crate) const SCANNED: usize = 256;
     pub(crate) const SEATS: usize = 384;
     pub(crate) const SEAT_BYTES: usize = 128;
+    /// Of a ring of frames: table n begins at (n + 1) times this, at a page of its own.
+    pub(crate) const TABLE_BYTES: usize = 4096;
     /// What is in the cell of a seat that nobody has.
     pub(crate) const FREE: u64 = u64::MAX;
 }

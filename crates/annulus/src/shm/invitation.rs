@@ -208,12 +208,22 @@ impl Invitation {
         }
         let writable = || ring.open(Part::Ring, true, until);
         let fd = match info.kind() {
-            ShmKind::Lossy | ShmKind::Lossless => fd,
+            ShmKind::Lossy | ShmKind::Lossless | ShmKind::Frames => fd,
             // A process that may only read the ring can still subscribe.
             ShmKind::MpLossy => writable().unwrap_or(fd),
             _ => writable()?,
         };
         Ok(Self::new(fd, ring.open(Part::Page, true, until)?))
+    }
+
+    /// One more invitation to the same ring.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system, such as too many descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let (ring, sleepers) = (self.ring.try_clone()?, self.sleepers.try_clone()?);
+        Ok(Self { ring, sleepers, memory: self.memory, strategy: self.strategy })
     }
 
     /// What the ring says of itself.

@@ -23,11 +23,13 @@ pub enum ShmKind {
     /// A broadcast ring of several publishers, which never wait.
     // (7 was such a ring with a claim in each slot.)
     MpLossy = 8,
+    /// A broadcast ring of frames, which lie in memory of their own, and whose publisher never waits.
+    Frames = 9,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -35,6 +37,7 @@ impl ShmKind {
         Self::Bytes,
         Self::BroadcastBytes,
         Self::MpLossy,
+        Self::Frames,
     ];
 
     /// Its number in the header.
@@ -58,6 +61,7 @@ impl fmt::Display for ShmKind {
             Self::Bytes => "queue of records",
             Self::BroadcastBytes => "broadcast ring of records",
             Self::MpLossy => "lossy broadcast ring of several publishers",
+            Self::Frames => "broadcast ring of frames",
         })
     }
 }

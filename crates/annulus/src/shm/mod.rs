@@ -123,6 +123,7 @@
 // ring_observer.rs the numbers of a ring, for a process that only looks
 // broadcast.rs     broadcast rings, lossy and lossless; the locks that say which subscriber lives, and marks
 //                  of where a lossy subscriber stands
+// frames.rs        broadcast rings of frames, which are read where they lie; frame_format.rs: where that is
 // mp_broadcast.rs  broadcast rings that several processes publish to
 // queue.rs         queues of one lane: spsc.rs, bytes.rs
 // places.rs        queues of a lane for each producer, mpsc.rs; which producer or publisher has which place
@@ -151,6 +152,8 @@ pub mod dynamic;
 mod error;
 mod fd;
 pub(crate) mod format;
+mod frame_format;
+pub mod frames;
 mod invitation;
 mod kind;
 mod message_type;

@@ -192,7 +192,9 @@ impl RingObserver {
         bytes.clear();
         let sequence = self.layout.start.checked_add(number).map(Sequence::new);
         let is_possible = |sequence: &Sequence| *sequence <= Sequence::LAST_BELIEVED;
-        let Some(sequence) = sequence.filter(is_possible).filter(|_| is_broadcast(self.layout.kind)) else {
+        // (A ring of frames only tells where its messages lie.)
+        let has_messages = is_broadcast(self.layout.kind) && self.layout.kind != ShmKind::Frames;
+        let Some(sequence) = sequence.filter(is_possible).filter(|_| has_messages) else {
             return false;
         };
         let (payload, stamp) = (self.layout.payload.bytes, self.stamp_at(sequence));
@@ -331,7 +333,7 @@ fn is_known(kind: ShmKind) -> bool {
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {
-    matches!(kind, ShmKind::Lossy | ShmKind::Lossless | ShmKind::MpLossy)
+    matches!(kind, ShmKind::Lossy | ShmKind::Lossless | ShmKind::MpLossy | ShmKind::Frames)
 }
 
 /// So many words of memory that this process can only read.

@@ -64,6 +64,22 @@ pub(super) fn attach_with_places(
     }
 }
 
+/// A page for a ring of frames, of that identity: with a table for each of so many readers.
+pub(super) fn create_with_tables(ring: Identity, tables: usize) -> io::Result<SharedMemory> {
+    let bytes = tables.checked_add(1).and_then(|pages| pages.checked_mul(page::TABLE_BYTES));
+    create_of(ring, bytes.ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+/// Maps the words on which threads sleep, and not what lies behind them. By an opening of its own.
+pub(super) fn attach_words(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, AttachError> {
+    let part = |fd| {
+        let memory = SharedMemory::attach_part(fd, false, 0, page::TABLE_BYTES).map_err(unfit)?;
+        check(&memory, ring).map(|()| memory)
+    };
+    part(fd.try_clone().map_err(AttachError::System)?)?;
+    part(lock::reopened_writable(fd).map_err(AttachError::System)?)
+}
+
 fn bytes_with_seats(seats: usize) -> Option<usize> {
     seats.checked_mul(page::SEAT_BYTES)?.checked_add(page::SEATS)
 }

@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test")]
 
 mod broadcast;
+mod frames;
 mod mp_broadcast;
 mod mpsc;
 mod process;

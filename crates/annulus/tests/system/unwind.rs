@@ -150,11 +150,13 @@ whole! { SHM (Send, Sync):
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited, broadcast::Foreign,
     shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start,
+    shm::frames::Builder, shm::frames::Publisher, shm::frames::Loan<'static>, shm::frames::AcceptedFrames, shm::frames::Subscriber, shm::frames::Frame,
+    shm::frames::SubscribeError, shm::frames::LoanError, shm::frames::TooManyHeld, shm::frames::FrameError,
 }
 
 #[cfg(all(target_os = "linux", feature = "shm"))]
 whole! { SHM_OF_ONE_AT_A_TIME (Send):
-    shm::dynamic::Receiver, shm::dynamic::Sender,
+    shm::dynamic::Receiver, shm::dynamic::Reserved<'static>, shm::dynamic::Sender,
 }
 
 // An event is changed in place, so its handles are what it is. What keeps a handle of its user's choice is
@@ -223,8 +225,17 @@ fn the_lists_are_complete() {
     const MORE_OTHERS: &[&str] = &["FellowRing", "Look", "Mark", "Never", "Refusal", "Several", "Limit"];
     const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "MessageType"];
     /// Public in private modules, for hidden parts of sealed traits.
-    const HIDDEN: &[&str] =
-        &["Claimant", "Gating", "OwnPlace", "Receiving", "RoomArm", "StageRole", "TakeCell"];
+    const HIDDEN: &[&str] = &[
+        "Claimant",
+        "FrameReader",
+        "FrameWriter",
+        "Gating",
+        "OwnPlace",
+        "Receiving",
+        "RoomArm",
+        "StageRole",
+        "TakeCell",
+    ];
     const LENT: &[&str] = &["Lent", "LentHead", "LentPublisher", "LentSlots", "LentSubscriber"];
 
     fn declared(folder: &Path, names: &mut BTreeMap<String, usize>) {

@@ -1,6 +1,7 @@
 //! The handles behind the ends, each behind one of two traits: what sends ([`Sends`]), and what receives
 //! ([`Receives`]). Messages are blocks in a broadcast ring, and bytes in a queue.
 
+use core::ptr::NonNull;
 use core::time::Duration;
 use std::time::Instant;
 use std::vec::Vec;
@@ -12,7 +13,7 @@ use crate::close::Closer;
 use crate::error::{RecvTimeoutError, Refusal, SendTimeoutError, TryRecvError, TrySendError};
 use crate::message::Message;
 use crate::queue::kind::{AnyKind, InPlace};
-use crate::queue::{Consumer, Producer};
+use crate::queue::{Consumer, Producer, SharedSlice};
 use crate::receive::{Receive, Waitable};
 use crate::shm::blocks::Block;
 use crate::transmit::{Transmit, in_parts};
@@ -132,6 +133,17 @@ pub(super) trait Sends: Send {
 
     fn skip_to(&mut self, _: u64) -> Option<u64> {
         None
+    }
+
+    /// Up to so many bytes of room for the next messages, which lie beside each other. The same ones come
+    /// again, until they are committed. `None`: this ring lends no room.
+    fn reserve(&mut self, _: usize, _: Until) -> Option<Result<NonNull<[u8]>, Refusal>> {
+        None
+    }
+
+    /// Sends so many bytes of the room, as they are there. False where the ring was closed before.
+    fn commit(&mut self, _: usize) -> bool {
+        false
     }
 
     fn wait_for_subscribers(&self, _: usize, _: Duration) -> bool {
@@ -264,6 +276,25 @@ impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
         .map_err(|(rest, refusal)| (rest.len(), refusal))
     }
 
+    fn reserve(&mut self, bytes: usize, until: Until) -> Option<Result<NonNull<[u8]>, Refusal>> {
+        let room = self.reserve_until(bytes, until).map_err(|error| of_timed(&error));
+        Some(room.map(|mut room| {
+            let first = NonNull::new(room.as_mut_ptr()).expect("slots lie somewhere");
+            NonNull::slice_from_raw_parts(first, room.len())
+        }))
+    }
+
+    fn commit(&mut self, bytes: usize) -> bool {
+        let Ok(room) = self.try_reserve(bytes) else { return false };
+        if room.len() < bytes {
+            // Unreached: another process has moved the queue's numbers back
+            return false;
+        }
+        // SAFETY: a slot is a byte of memory that is shared with other processes. Such memory has a value
+        // from the start, and any value is a byte: so each slot was written.
+        unsafe { room.commit(bytes) == bytes }
+    }
+
     fn closer(&self) -> Closer {
         self.closer()
     }
@@ -283,6 +314,17 @@ pub(super) trait Receives: Waitable {
 
     /// Receives messages of so many bytes that are there into the front of `run`, and returns how many.
     fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize;
+
+    /// Shows up to so many bytes of messages that are there, where they lie, and waits for the first. `None`:
+    /// this ring lends no messages.
+    fn readable(&mut self, _: usize, _: Until) -> Option<Result<SharedSlice<'_, u8>, RecvTimeoutError>> {
+        None
+    }
+
+    /// Receives so many bytes of what was shown.
+    fn advance(&mut self, bytes: usize) {
+        assert_eq!(bytes, 0, "can't advance by {bytes} bytes: this ring shows none");
+    }
 
     /// Receives the newest message that is there, if one is, and returns how many it passed for that.
     fn latest(&mut self, message: &mut [u8]) -> Option<u64>;
@@ -338,8 +380,15 @@ fn recv_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool, M: Of
     for part in run.chunks_mut(PART * bytes) {
         let wanted = part.len() / bytes;
         let taken = subscriber.try_recv_batch(&mut blocks[..wanted]);
-        for (message, Block(words)) in part.chunks_exact_mut(bytes).zip(&blocks[..taken]) {
-            message.copy_from_slice(&bytemuck::cast_slice(words)[..bytes]);
+        let part = &mut part[..taken * bytes];
+        for (at, Block(words)) in (0..).step_by(bytes).zip(&blocks[..taken]) {
+            let block = bytemuck::cast_slice(words);
+            // All of the block where there is room, because its length is known: the next message takes the
+            // place of what is too much.
+            match part.get_mut(at..at + size_of::<[u64; WORDS]>()) {
+                Some(room) => room.copy_from_slice(block),
+                None => part[at..at + bytes].copy_from_slice(&block[..bytes]),
+            }
         }
         count += taken;
         if taken < wanted {
@@ -445,6 +494,19 @@ impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
             filled += taken;
         }
         filled / bytes
+    }
+
+    fn readable(
+        &mut self,
+        most: usize,
+        until: Until,
+    ) -> Option<Result<SharedSlice<'_, u8>, RecvTimeoutError>> {
+        let there = self.wait_readable_shared_until(until);
+        Some(there.map(|there| there.slice(..there.len().min(most))))
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.advance(bytes);
     }
 
     fn latest(&mut self, message: &mut [u8]) -> Option<u64> {

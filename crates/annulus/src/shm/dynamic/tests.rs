@@ -83,7 +83,7 @@ fn ends_of_each_kind_send_and_receive() {
         assert_eq!(receiver.cursor(), Some(5));
 
         let Shared { handle: sender, invitation, .. } = Sender::lossless(ring(8), of, 2).unwrap();
-        let mut receiver = join(&invitation);
+        let mut receiver = join(&invitation.try_clone().unwrap());
         assert!(receiver.mark().is_none());
         assert!(sender.wait_for_subscribers_timeout(1, Duration::from_secs(10)));
         assert!(!sender.wait_for_subscribers_timeout(2, Duration::from_millis(1)));
@@ -98,12 +98,15 @@ fn ends_of_each_kind_send_and_receive() {
 
         let builder = Settings::new(8).wait_strategy(BLOCK);
         let Shared { handle: sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
+        assert_eq!(sender.consumer(), None, "its peer tells");
         receives_all(sender, &mut join(&invitation));
 
         let builder = mpsc::Builder::new(crate::Settings::new(8).wait_strategy(BLOCK));
         let Shared { handle: mut receiver, invitation, .. } = Receiver::mpsc(builder, of).unwrap();
         assert_eq!((receiver.state(), receiver.cursor()), (PeerState::NotYet, None));
-        receives_all(Sender::join(&invitation, of, BLOCK).unwrap(), &mut receiver);
+        let sender = Sender::join(&invitation, of, BLOCK).unwrap();
+        assert_eq!(sender.consumer(), Some(PeerState::Alive));
+        receives_all(sender, &mut receiver);
     }
 }
 
@@ -252,6 +255,62 @@ fn full_rings_give_the_rest_of_a_run_back() {
             assert_eq!(buffer, sent);
         }
     }
+}
+
+/// The ends of queues lend what lies beside each other; broadcast rings lend nothing.
+#[test]
+fn queues_lend_messages_and_room() {
+    const SOON: Duration = Duration::from_millis(1);
+    for (kind, (mut sender, mut receiver)) in pairs(12, 4).into_iter().enumerate() {
+        if kind < 3 {
+            assert!(sender.reserve_timeout(1, SOON).is_none());
+            assert!(receiver.readable_timeout(1, SOON).is_none());
+            receiver.advance(0);
+            continue;
+        }
+        let empty = receiver.readable_timeout(9, SOON).unwrap();
+        assert!(matches!(empty, Err(RecvTimeoutError::Timeout)), "kind {kind}");
+        let first = sender.reserve_timeout(3, SOON).unwrap().unwrap().as_mut_ptr();
+        let mut room = sender.reserve_timeout(3, SOON).unwrap().unwrap();
+        assert_eq!((room.len(), room.as_mut_ptr()), (3, first), "a reservation that is dropped comes again");
+        // SAFETY: so many messages have room there, and no other process has the ring.
+        unsafe { core::ptr::copy_nonoverlapping(run_of(12, 0, 3).as_ptr(), first, 36) };
+        room.commit(2).unwrap();
+        let shown = receiver.readable_timeout(usize::MAX, SOON).unwrap().unwrap();
+        assert_eq!(shown.to_vec(), run_of(12, 0, 2));
+        receiver.advance(1);
+        let shown = receiver.readable_timeout(usize::MAX, SOON).unwrap().unwrap();
+        assert_eq!(shown.to_vec(), run_of(12, 1, 1), "it stays until it is received");
+        // Up to the last slot, and then from the first one on.
+        let room = sender.reserve_timeout(9, SOON).unwrap().unwrap();
+        assert_eq!(room.len(), 2);
+        room.commit(2).unwrap();
+        let room = sender.reserve_timeout(9, SOON).unwrap().unwrap();
+        assert_eq!(room.len(), 1);
+        room.commit(1).unwrap();
+        assert!(matches!(sender.reserve_timeout(9, SOON), Some(Err(SendTimeoutError::Timeout(())))));
+        let mut received = 0;
+        while received < 3 {
+            let shown = receiver.readable_timeout(9, SOON).unwrap().unwrap().len() / 12;
+            receiver.advance(shown);
+            received += shown;
+        }
+        assert_eq!(received, 3);
+        let room = sender.reserve_timeout(1, SOON).unwrap().unwrap();
+        room.sender.closer().close();
+        assert_eq!(room.commit(1), Err(SendError(())));
+        assert!(matches!(sender.reserve_timeout(1, SOON), Some(Err(SendTimeoutError::Closed(())))));
+        assert_eq!(receiver.readable_timeout(9, SOON).unwrap().unwrap().len(), 12);
+        receiver.advance(1);
+        assert!(matches!(receiver.readable_timeout(9, SOON), Some(Err(RecvTimeoutError::Closed))));
+    }
+}
+
+#[test]
+#[should_panic(expected = "this ring shows none")]
+fn advance_of_broadcast_ring_panics() {
+    let (_sender, mut receiver) = pairs(12, 8).swap_remove(0);
+    receiver.advance(1);
 }
 
 #[test]

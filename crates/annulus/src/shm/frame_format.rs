@@ -1,0 +1,124 @@
+//! [`FrameNumbers`]: where the frames of a ring lie, and the cell that says so (`docs/SHM-FORMAT.md`, kind
+//! 9).
+
+use core::ptr::NonNull;
+
+use super::error::AttachError;
+use super::format::{CELLS_OFFSET, Layout, damaged, page};
+use crate::error::CapacityError;
+use crate::os::shared_memory::SharedMemory;
+use crate::ring::frames::{FrameStamp, HeldEntry};
+use crate::sync::{AtomicU64, Ordering};
+
+/// How many subscribers a ring may have.
+pub(super) const MOST_SUBSCRIBERS: usize = 1024;
+
+/// How many frames a subscriber may hold: its table is a page.
+pub(super) const MOST_HELD: usize = page::TABLE_BYTES / size_of::<HeldEntry>();
+
+/// Frames begin at least so far apart from each other.
+pub(super) const LEAST_ALIGNMENT: usize = 64;
+
+/// What the cell of a ring of frames says of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameNumbers {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+    pub(super) stride: usize,
+    pub(super) alignment: usize,
+    pub(super) tables: usize,
+    pub(super) held: usize,
+}
+
+/// Where the stamps and the frames begin in the ring's memory, and where they end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    stamps: usize,
+    frames: usize,
+    end: usize,
+}
+
+impl FrameNumbers {
+    pub(super) fn too_large(&self) -> CapacityError {
+        CapacityError::TooLarge { capacity: self.count, slot_bytes: self.stride }
+    }
+
+    pub(super) fn end_behind(&self, slots_end: usize) -> Option<usize> {
+        self.place(slots_end).map(|place| place.end)
+    }
+
+    pub(super) fn place(&self, slots_end: usize) -> Option<Place> {
+        let stamps = slots_end.checked_next_multiple_of(align_of::<FrameStamp>())?;
+        let behind = self.count.checked_mul(size_of::<FrameStamp>())?.checked_add(stamps)?;
+        let frames = behind.checked_next_multiple_of(self.alignment)?;
+        let end = self.count.checked_mul(self.stride)?.checked_add(frames)?;
+        isize::try_from(end).is_ok().then_some(Place { stamps, frames, end })
+    }
+
+    fn cell(memory: &SharedMemory, index: usize) -> &AtomicU64 {
+        let offset = CELLS_OFFSET + index * size_of::<u64>();
+        assert!(offset + size_of::<u64>() <= memory.len());
+        // SAFETY: within the memory (asserted), which lives; at a multiple of 8; and all processes access the
+        // cell by atomic operations.
+        unsafe { AtomicU64::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
+    }
+
+    /// Nobody else has the memory yet.
+    pub(super) fn write(&self, memory: &SharedMemory) {
+        let numbers = [self.count, self.bytes, self.stride, self.alignment, self.tables, self.held];
+        for (index, number) in numbers.into_iter().enumerate() {
+            // Relaxed: pairs with the load in `read`. What hands the memory over orders it.
+            Self::cell(memory, index).store(number as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Numbers by which nobody reaches beyond the memory.
+    pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, Place), AttachError> {
+        let slots_end = layout.total_bytes().filter(|_| layout.cells == 1);
+        let slots_end = slots_end.ok_or_else(|| damaged("the number of cells", layout.cells))?;
+        // Relaxed: pairs with the store in `write`. What it finds is checked below.
+        let number = |index| Self::cell(memory, index).load(Ordering::Relaxed);
+        let [count, bytes, stride, alignment, tables, held] =
+            [0, 1, 2, 3, 4, 5].map(|index| usize::try_from(number(index)).unwrap_or(usize::MAX));
+        let numbers = Self { count, bytes, stride, alignment, tables, held };
+        let is_aligned = alignment.is_power_of_two() && (LEAST_ALIGNMENT..=4096).contains(&alignment);
+        for (field, value, is_right) in [
+            ("the frames' alignment", alignment, is_aligned),
+            ("the frames' distance", stride, stride >= bytes && is_aligned && stride % alignment == 0),
+            ("the number of subscribers", tables, (1..=MOST_SUBSCRIBERS).contains(&tables)),
+            ("the number of frames held", held, (1..=MOST_HELD).contains(&held)),
+        ] {
+            if !is_right {
+                return Err(damaged(field, value));
+            }
+        }
+        let place = numbers.place(slots_end).ok_or_else(|| damaged("the number of frames", count))?;
+        if place.end > memory.len() {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: place.end as u64 });
+        }
+        Ok((numbers, place))
+    }
+}
+
+/// The stamps, which lie in the memory.
+pub(super) fn stamps(memory: &SharedMemory, place: &Place, count: usize) -> NonNull<[FrameStamp]> {
+    assert!(place.end <= memory.len());
+    // SAFETY: within the memory (asserted: the stamps lie before the end).
+    let first = unsafe { memory.base().add(place.stamps) };
+    NonNull::slice_from_raw_parts(first.cast(), count)
+}
+
+/// The first `len` bytes of a frame, which has so many.
+pub(super) fn bytes_of(
+    memory: &SharedMemory,
+    numbers: &FrameNumbers,
+    place: &Place,
+    frame: usize,
+    len: usize,
+) -> NonNull<[u8]> {
+    let begin = place.frames + frame * numbers.stride;
+    assert!(frame < numbers.count && len <= numbers.bytes && begin + len <= memory.len());
+    // SAFETY: within the memory (asserted).
+    let first = unsafe { memory.base().add(begin) };
+    NonNull::slice_from_raw_parts(first, len)
+}

@@ -1,0 +1,279 @@
+//! What a frame is, who holds which, what is lost.
+
+use std::thread;
+use std::time::Duration;
+
+use annulus::shm::frames::{FrameError, LoanError, SubscribeError, TooManyHeld};
+use annulus::shm::{
+    AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, ShmKind, frames,
+};
+use annulus::{Receive, Settings};
+
+use super::{check, publish, publish_all, ring};
+
+#[test]
+fn frames_come_in_order_and_in_place() {
+    let (mut publisher, invitation) = ring(4, 1000, 2, 2);
+    assert_eq!(invitation.info().unwrap().kind(), ShmKind::Frames);
+    assert_eq!((publisher.frames(), publisher.capacity(), publisher.frame_bytes()), (9, 4, 1000));
+    let ring = invitation.accept_frames().unwrap();
+    let mut subscriber = ring.subscribe().unwrap();
+    assert_eq!((ring.frame_bytes(), ring.most_held(), ring.state()), (1000, 2, PeerState::Alive));
+    assert_eq!(subscriber.try_recv().unwrap_err(), FrameError::Empty);
+    for number in 0..100 {
+        publish(&mut publisher);
+        let frame = subscriber.recv().unwrap();
+        check(&frame);
+        assert_eq!((frame.sequence(), subscriber.cursor(), frame.is_empty()), (number, number + 1, false));
+    }
+    // Empty, full, cut.
+    assert_eq!(publisher.publish(&[]), Ok(100));
+    assert_eq!(publisher.publish(&[7; 1000]), Ok(101));
+    let mut cut = publisher.loan(1000).unwrap();
+    cut.truncate(3);
+    assert_eq!(cut.publish(), 102);
+    let lengths: Vec<_> = (0..3).map(|_| subscriber.recv().unwrap().len()).collect();
+    assert_eq!(lengths, [0, 1000, 3]);
+    drop(publisher);
+    assert_eq!(subscriber.recv().unwrap_err(), FrameError::Closed);
+    assert_eq!((ring.state(), subscriber.total_lagged()), (PeerState::Closed, 0));
+}
+
+/// What is held stays, whatever is published: also when the subscriber and the publisher are gone.
+#[test]
+fn frame_that_is_held_stays() {
+    let (mut publisher, invitation) = ring(2, 64, 1, 3);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        publish(&mut publisher);
+        held.push(subscriber.recv().unwrap());
+        publish_all(&mut publisher, 0..20);
+        while subscriber.len() > 0 {
+            match subscriber.try_recv() {
+                Ok(frame) => check(&frame),
+                Err(error) => {
+                    assert_eq!(error, FrameError::TooManyHeld(TooManyHeld { most: 3 }));
+                    break;
+                }
+            }
+        }
+    }
+    assert_eq!(publisher.held(), 3);
+    drop(subscriber);
+    let held = thread::spawn(move || {
+        held.iter().for_each(check);
+        held
+    });
+    publish_all(&mut publisher, 0..20);
+    drop(publisher);
+    held.join().unwrap().iter().for_each(check);
+}
+
+/// Nothing is received while no more may be held, and nothing is lost by that alone.
+#[test]
+fn subscriber_holds_so_many() {
+    let (mut publisher, invitation) = ring(4, 64, 1, 2);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+    publish_all(&mut publisher, 0..3);
+    let (first, _second) = (subscriber.recv().unwrap(), subscriber.recv().unwrap());
+    let full = TooManyHeld { most: 2 };
+    assert_eq!(subscriber.try_recv().unwrap_err(), FrameError::TooManyHeld(full.clone()));
+    assert_eq!(subscriber.recv().unwrap_err(), FrameError::TooManyHeld(full.clone()));
+    assert_eq!(subscriber.latest().unwrap_err(), full);
+    assert!(full.to_string().contains("2 frames"), "{full}");
+    drop(first);
+    assert_eq!(subscriber.recv().unwrap().sequence(), 2);
+    assert_eq!(subscriber.total_lagged(), 0);
+}
+
+#[test]
+fn loss_is_counted() {
+    let (mut publisher, invitation) = ring(4, 64, 2, 1);
+    let ring = invitation.accept_frames().unwrap();
+    let mut slow = ring.subscribe().unwrap();
+    let mut received = 0;
+    for round in 1..40 {
+        publish_all(&mut publisher, 0..round % 11);
+        while let Ok(frame) = slow.try_recv() {
+            check(&frame);
+            received += 1;
+            assert_eq!(frame.sequence() + 1, received + slow.total_lagged());
+        }
+        assert_eq!(received + slow.total_lagged(), publisher.published());
+    }
+    assert!(slow.total_lagged() > 0);
+    // From the oldest that is there, and the newest.
+    publish_all(&mut publisher, 0..10);
+    let end = publisher.published();
+    let mut oldest = ring.subscribe_from_oldest().unwrap();
+    assert_eq!((oldest.len(), oldest.cursor()), (4, end - 4));
+    assert_eq!(oldest.latest().unwrap().unwrap().sequence(), end - 1);
+    assert!(oldest.latest().unwrap().is_none());
+    assert_eq!(oldest.total_lagged(), 3);
+}
+
+/// However many are held, the publisher finds one more, and what is let go comes back.
+#[test]
+fn frames_are_enough_for_all() {
+    let (mut publisher, invitation) = ring(2, 64, 3, 2);
+    let ring = invitation.accept_frames().unwrap();
+    let mut subscribers: Vec<_> = (0..3).map(|_| ring.subscribe().unwrap()).collect();
+    assert!(matches!(ring.subscribe(), Err(SubscribeError::Full(_))));
+    let mut held = Vec::new();
+    for subscriber in &mut subscribers {
+        for _ in 0..2 {
+            publish(&mut publisher);
+            held.push(subscriber.latest().unwrap().unwrap());
+        }
+    }
+    publish_all(&mut publisher, 0..100);
+    held.iter().for_each(check);
+    assert_eq!(publisher.held(), 6);
+    held.truncate(2);
+    assert_eq!(publisher.held(), 2);
+    drop((held, subscribers));
+    assert_eq!(publisher.held(), 0);
+    (0..3).map(|_| ring.subscribe().unwrap()).for_each(drop);
+}
+
+/// A loan that is not published is free again; so a publisher may change its mind for ever.
+#[test]
+fn loan_that_is_dropped_is_free() {
+    let (mut publisher, invitation) = ring(2, 64, 1, 1);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+    for _ in 0..100 {
+        publisher.loan(64).unwrap().fill(1);
+    }
+    assert_eq!(publisher.loan(65).unwrap_err(), LoanError { bytes: 65, most: 64 });
+    assert_eq!(publisher.publish(b"one"), Ok(0));
+    assert_eq!(subscriber.recv().unwrap().to_vec(), b"one");
+}
+
+#[test]
+fn rings_that_cant_be() {
+    let builder = || frames::Builder::new(Settings::new(4), 100);
+    let refused = |builder: frames::Builder| builder.build().map(drop).unwrap_err();
+    for (builder, said) in [
+        (builder().subscribers(0), "0 subscribers: take 1 to 1024"),
+        (builder().subscribers(1025), "1025 subscribers"),
+        (builder().held(513), "513 frames that a subscriber may hold: take 1 to 512"),
+        (builder().held(0), "0 frames that a subscriber may hold"),
+        (builder().alignment(100), "100 bytes of alignment (a power of two): take 64 to 4096"),
+        (frames::Builder::new(Settings::new(4), 0), "0 bytes of a frame"),
+    ] {
+        let error = refused(builder);
+        assert!(matches!(error, ShareError::Frames { .. }) && error.to_string().contains(said), "{error}");
+    }
+    for (capacity, bytes) in [(1, 100), (4, usize::MAX / 4), (usize::MAX, 1), (4, usize::MAX)] {
+        let error = refused(frames::Builder::new(Settings::new(capacity), bytes));
+        assert!(matches!(error, ShareError::Capacity(_)), "{capacity} {bytes}: {error}");
+    }
+    let (_publisher, invitation) = ring(4, 100, 1, 1);
+    let error = invitation.accept::<[u64; 2]>().map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Frames, .. }), "{error}");
+    let plain = annulus::shm::broadcast::lossy::<[u64; 2]>(Settings::new(4)).unwrap();
+    let error = plain.invitation.accept_frames().map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossy, .. }), "{error}");
+}
+
+#[test]
+fn frames_are_aligned() {
+    for alignment in [64, 256, 4096] {
+        let builder = frames::Builder::new(Settings::new(4), 100).subscribers(1).held(1).alignment(alignment);
+        let shared = builder.build().unwrap();
+        let (mut publisher, invitation) = (shared.handle, shared.invitation);
+        let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+        for _ in 0..10 {
+            assert_eq!(publisher.loan(10).unwrap().as_ptr().addr() % alignment, 0);
+            publish(&mut publisher);
+            assert_eq!(subscriber.recv().unwrap().shared().as_ptr().addr() % alignment, 0);
+        }
+    }
+}
+
+/// A thread that waits is woken, by a frame and by the end.
+#[test]
+fn subscriber_sleeps_until_a_frame_comes() {
+    let (mut publisher, invitation) = ring(4, 64, 1, 2);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap_err(), FrameError::Empty);
+    let reader = thread::spawn(move || {
+        let mut numbers = Vec::new();
+        while let Ok(frame) = subscriber.recv() {
+            check(&frame);
+            numbers.push(frame.sequence());
+        }
+        numbers
+    });
+    for _ in 0..3 {
+        thread::sleep(Duration::from_millis(20));
+        publish(&mut publisher);
+    }
+    drop(publisher);
+    assert_eq!(reader.join().unwrap(), [0, 1, 2]);
+}
+
+/// By the verbs of any receiving handle.
+#[test]
+fn subscriber_receives_as_any_handle() {
+    let (mut publisher, invitation) = ring(4, 64, 1, 4);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+    publish_all(&mut publisher, 0..3);
+    drop(publisher);
+    let numbers: Vec<_> = subscriber.iter().map(|frame| frame.unwrap().sequence()).collect();
+    assert_eq!(numbers, [0, 1, 2]);
+    assert!(subscriber.is_closed());
+}
+
+/// Threads of one process, of which each holds what it likes: each frame is whole.
+#[test]
+fn threads_read_while_frames_are_written() {
+    let (mut publisher, invitation) = ring(3, 600, 3, 2);
+    let ring = invitation.accept_frames().unwrap();
+    let counts = thread::scope(|scope| {
+        let readers = [0, 1, 1].map(|holds| {
+            let mut subscriber = ring.subscribe().unwrap();
+            scope.spawn(move || {
+                let (mut held, mut received) = (std::collections::VecDeque::new(), 0);
+                loop {
+                    match subscriber.recv() {
+                        Ok(frame) => {
+                            received += 1;
+                            check(&frame);
+                            held.push_back(frame);
+                        }
+                        Err(FrameError::Closed) => break,
+                        Err(error) => panic!("{error}"),
+                    }
+                    if held.len() > holds {
+                        check(&held.pop_front().unwrap());
+                    }
+                }
+                received + subscriber.total_lagged()
+            })
+        });
+        publish_all(&mut publisher, 0..20_000);
+        drop(publisher);
+        readers.into_iter().map(|reader| reader.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(counts, [20_000; 3]);
+}
+
+/// By a name, as other rings: a process that may only read the ring, and write the page.
+#[test]
+fn ring_has_a_name() {
+    let path = std::env::temp_dir().join(format!("annulus-frames-{}", std::process::id()));
+    let directory = Directory::open(&path).unwrap();
+    let (mut publisher, invitation) = ring(4, 64, 1, 1);
+    let name = invitation.publish(&directory, "camera").unwrap();
+    let found = Invitation::find(&directory.find("camera").unwrap()).unwrap();
+    let mut subscriber = found.accept_frames().unwrap().subscribe().unwrap();
+    publish(&mut publisher);
+    check(&subscriber.recv().unwrap());
+    let observer = RingObserver::of(&directory.find("camera").unwrap()).unwrap();
+    assert_eq!((observer.numbers().unwrap().published, observer.state()), (1, PeerState::Alive));
+    assert!(!observer.read(0, &mut Vec::new()), "it lies elsewhere");
+    drop(name);
+    std::fs::remove_dir_all(path).unwrap();
+}
