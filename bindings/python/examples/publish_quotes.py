@@ -1,4 +1,4 @@
-"""A publisher: a random walk of quotes, a thousand messages a second, until Ctrl-C or for some seconds.
+"""A publisher: a random walk of quotes, some 1,500 messages a second, until Ctrl-C or for some seconds.
 
     python publish_quotes.py [SECONDS]
 
@@ -17,14 +17,14 @@ SCHEMA = "quote{time:u64(ns),bid:f64,ask:f64,symbol:text 8,side:enum u8{buy=0,se
 
 
 def main(seconds: float) -> None:
-    prices = {"EURUSD": 1.09, "EURCHF": 0.94}
+    prices = {"EURUSD": 1.09, "EURCHF": 0.94, "USDJPY": 151.2}
     with annulus.publish("quotes", schema=SCHEMA, capacity=1 << 14) as quotes:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for symbol in prices:
-                prices[symbol] += random.gauss(0, 1e-4)
+                prices[symbol] *= 1 + random.gauss(0, 2e-5)
                 side = "buy" if random.random() < 0.5 else "sell"
-                quotes.send((time.time_ns(), prices[symbol], prices[symbol] + 1e-4, symbol, side))
+                quotes.send((time.time_ns(), prices[symbol], prices[symbol] * 1.0001, symbol, side))
             time.sleep(0.002)
 
 

@@ -4,7 +4,9 @@ use annulus::shm::{PeerState, RingInfo, ShmKind};
 
 /// What a ring is.
 pub(crate) struct About {
-    pub(crate) name: String,
+    pub(crate) name: Option<String>,
+    /// How texts call it.
+    pub(crate) ring: String,
     pub(crate) kind: &'static str,
     pub(crate) capacity: usize,
     /// Of a message.
@@ -13,15 +15,21 @@ pub(crate) struct About {
 }
 
 impl About {
-    pub(crate) fn of(name: &str, info: &RingInfo) -> Self {
+    pub(crate) fn of(name: Option<&str>, info: &RingInfo) -> Self {
         Self {
-            name: name.into(),
+            name: name.map(Into::into),
+            ring: ring_of(name),
             kind: kind_name(info.kind()),
             capacity: info.capacity(),
             bytes: info.payload_bytes(),
             schema: info.schema().ok().flatten().map(|schema| schema.to_string()),
         }
     }
+}
+
+/// How texts call the ring of that name.
+pub(crate) fn ring_of(name: Option<&str>) -> String {
+    name.map_or_else(|| "the ring without a name".into(), |name| format!("the ring {name:?}"))
 }
 
 /// A kind, as Python has it.
@@ -33,6 +41,7 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::Lossless => "lossless",
         ShmKind::Bytes => "bytes",
         ShmKind::BroadcastBytes => "broadcast_bytes",
+        ShmKind::Frames => "frames",
         ShmKind::MpLossy => "mp_lossy",
         _ => "unknown",
     }

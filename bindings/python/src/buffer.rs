@@ -1,8 +1,8 @@
 //! [`ReadBuffer`] and [`WriteBuffer`]: the bytes of a Python object that has the buffer protocol.
 //!
-//! The stable interface of Python has these two functions from 3.11 on. CPython 3.10 has them too, with the
-//! same structure, and changes neither any more: so they are declared here, and one build serves all versions
-//! from 3.10 on.
+//! The stable interface of Python has these functions from 3.11 on. CPython 3.10 has them too, with the same
+//! structure, and changes none any more: so they are declared here, and one build serves all versions from
+//! 3.10 on.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 
 /// `Py_buffer`.
 #[repr(C)]
-struct View {
+pub(crate) struct View {
     buf: *mut c_void,
-    obj: *mut PyObject,
+    pub(crate) obj: *mut PyObject,
     len: Py_ssize_t,
     itemsize: Py_ssize_t,
     readonly: c_int,
@@ -31,6 +31,15 @@ struct View {
 unsafe extern "C" {
     fn PyObject_GetBuffer(object: *mut PyObject, view: *mut View, flags: c_int) -> c_int;
     fn PyBuffer_Release(view: *mut View);
+    /// Fills the structure for bytes in one piece.
+    pub(crate) fn PyBuffer_FillInfo(
+        view: *mut View,
+        object: *mut PyObject,
+        first: *mut c_void,
+        bytes: Py_ssize_t,
+        is_read_only: c_int,
+        flags: c_int,
+    ) -> c_int;
 }
 
 /// In one piece, in C order.

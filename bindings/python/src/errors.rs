@@ -1,8 +1,8 @@
 //! The exceptions. Some have a second base of Python's own, so that usual code catches them too.
 
 use pyo3::exceptions::{
-    PyException, PyLookupError, PyOSError, PyPermissionError, PyStopIteration, PyTimeoutError, PyTypeError,
-    PyValueError,
+    PyBufferError, PyException, PyLookupError, PyOSError, PyPermissionError, PyStopIteration, PyTimeoutError,
+    PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -22,6 +22,7 @@ pub(crate) struct Exceptions {
     no_seat: Py<PyType>,
     forked: Py<PyType>,
     directory: Py<PyType>,
+    lent: Py<PyType>,
 }
 
 static EXCEPTIONS: PyOnceLock<Exceptions> = PyOnceLock::new();
@@ -40,6 +41,7 @@ pub(crate) enum Which {
     NoSeat,
     Forked,
     Directory,
+    Lent,
 }
 
 impl Exceptions {
@@ -106,6 +108,11 @@ impl Exceptions {
                 "The directory can't be used for the names of rings.",
                 Some(py.get_type::<PyOSError>()),
             )?,
+            lent: below(
+                "LentError",
+                "The handle lends memory of its ring, or what it has lent is still looked at.",
+                Some(py.get_type::<PyBufferError>()),
+            )?,
             base: base.unbind(),
         })
     }
@@ -123,6 +130,7 @@ impl Exceptions {
             Which::NoSeat => &self.no_seat,
             Which::Forked => &self.forked,
             Which::Directory => &self.directory,
+            Which::Lent => &self.lent,
         }
     }
 }
@@ -177,6 +185,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
         &all.no_seat,
         &all.forked,
         &all.directory,
+        &all.lent,
     ];
     types.into_iter().try_for_each(|of| {
         let of = of.bind(py);

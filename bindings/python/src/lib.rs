@@ -7,6 +7,7 @@
 //! receiver   RawReceiver
 //! records    RawBytesProducer, RawBytesConsumer
 //! held       the end of a ring, as several threads use it: locks, waits, signals, forks
+//! lent       memory of a ring that Python reads or writes in place
 //! limit      how long a verb waits
 //! buffer     the bytes of Python's objects
 //! values     NumPy scalars
@@ -20,6 +21,7 @@ mod about;
 mod buffer;
 mod errors;
 mod held;
+mod lent;
 mod limit;
 mod open;
 mod receiver;
@@ -29,7 +31,22 @@ mod schema;
 mod sender;
 mod values;
 
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
 use pyo3::prelude::*;
+
+/// `ImportError` in an interpreter that is not the main one. The handles and exceptions of this module are
+/// the process's, and the end of such an interpreter would close all handles.
+fn check_interpreter() -> PyResult<()> {
+    // SAFETY: this thread runs Python, so there is a current interpreter, which outlives the call.
+    let number = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    if number == 0 {
+        return Ok(());
+    }
+    Err(PyImportError::new_err(format!(
+        "annulus works in the main interpreter of a process only, and this is subinterpreter {number}: take a thread or a process"
+    )))
+}
 
 /// Closes what is still open. Python calls it when it ends.
 #[pyfunction]
@@ -42,11 +59,13 @@ fn _close_all(py: Python<'_>) {
 /// The handles may be used by several threads: each is locked inside. So the module needs no GIL.
 #[pymodule(gil_used = false)]
 fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    check_interpreter()?;
     held::watch_forks();
     errors::add(module)?;
     schema::add(module)?;
     open::add(module)?;
     records::add(module)?;
+    module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;
     let close_all = wrap_pyfunction!(_close_all, module)?;

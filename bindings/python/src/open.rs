@@ -1,6 +1,7 @@
-//! Makes rings and joins them, by their names.
+//! Makes rings and joins them, by their names or by an invitation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
@@ -10,11 +11,11 @@ use annulus::shm::{
     WhenGone, mp_broadcast, mpsc,
 };
 use annulus::{Settings, WaitStrategy};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::about::{About, kind_name, state_name};
+use crate::about::{About, kind_name, ring_of, state_name};
 use crate::errors::{Which, error};
 use crate::limit::{Limit, SLICE};
 use crate::receiver::RawReceiver;
@@ -29,7 +30,7 @@ const MOST_OPEN: u32 = 0o775;
 pub(crate) fn directory(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Directory> {
     let opened = match path {
         Some(path) => {
-            let mode = if path.exists() { MOST_OPEN } else { 0o700 };
+            let mode = if is_absent(&path) { 0o700 } else { MOST_OPEN };
             Directory::with_mode(path, mode)
         }
         None => Directory::of_user(),
@@ -37,10 +38,16 @@ pub(crate) fn directory(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Direc
     opened.map_err(|refused| of_directory(py, &refused))
 }
 
+/// Whether there is nothing. What the system does not let this process see is there, for all it knows: an
+/// error says more of it.
+fn is_absent(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
+}
+
 /// The same for a ring that is to be there already.
 fn directory_with(py: Python<'_>, path: Option<PathBuf>, name: &str) -> PyResult<Directory> {
     match path {
-        Some(path) if !path.exists() => Err(error(
+        Some(path) if is_absent(&path) => Err(error(
             py,
             Which::NotFound,
             format!("there is no ring {name:?}: there is no directory {:?}", path.display().to_string()),
@@ -109,16 +116,16 @@ fn start_of(text: &str) -> PyResult<Start> {
     }
 }
 
-fn open_refused(py: Python<'_>, name: &str, refused: &OpenError) -> PyErr {
+fn open_refused(py: Python<'_>, name: Option<&str>, refused: &OpenError) -> PyErr {
     Sides { name, ..Sides::default() }.of_open(py, refused)
 }
 
 pub(crate) fn find_refused(py: Python<'_>, name: &str, refused: &FindError) -> PyErr {
-    Sides { name, ..Sides::default() }.of_find(py, refused)
+    Sides { name: Some(name), ..Sides::default() }.of_find(py, refused)
 }
 
 /// Gives a ring its name.
-pub(crate) fn named(
+fn named(
     py: Python<'_>,
     invitation: &Invitation,
     directory: &Directory,
@@ -128,25 +135,68 @@ pub(crate) fn named(
 }
 
 /// What the ring of an invitation says of itself.
-pub(crate) fn info_of(py: Python<'_>, name: &str, invitation: &Invitation) -> PyResult<RingInfo> {
+pub(crate) fn info_of(py: Python<'_>, name: Option<&str>, invitation: &Invitation) -> PyResult<RingInfo> {
     invitation.info().map_err(|refused| Sides { name, ..Sides::default() }.of_attach(py, &refused))
 }
 
-/// A sender that this process has made, with its name.
+/// The invitation to a ring without a name.
+#[pyclass(module = "annulus._annulus", frozen)]
+#[derive(Clone)]
+pub(crate) struct RawInvitation(Arc<Invitation>);
+
+/// How others find a ring that this process has made.
+pub(crate) enum Found {
+    ByName {
+        _name: PublishedName,
+    },
+    /// By this process's invitation alone.
+    ByInvitation(RawInvitation),
+    /// It was made elsewhere.
+    Elsewhere,
+}
+
+impl Found {
+    pub(crate) fn invitation(&self) -> Option<RawInvitation> {
+        match self {
+            Self::ByInvitation(invitation) => Some(invitation.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn owns_name(&self) -> bool {
+        matches!(self, Self::ByName { .. })
+    }
+}
+
+/// Gives a ring its name, if it is to have one.
+pub(crate) fn introduced(
+    py: Python<'_>,
+    name: Option<&str>,
+    path: Option<PathBuf>,
+    invitation: Invitation,
+) -> PyResult<(About, Found)> {
+    let about = About::of(name, &info_of(py, name, &invitation)?);
+    let found = match name {
+        Some(name) => Found::ByName { _name: named(py, &invitation, &directory(py, path)?, name)? },
+        None => Found::ByInvitation(RawInvitation(Arc::new(invitation))),
+    };
+    Ok((about, found))
+}
+
+/// A sender that this process has made.
 fn made_sender(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     path: Option<PathBuf>,
     made: Result<Shared<Sender>, OpenError>,
 ) -> PyResult<RawSender> {
     let Shared { handle, invitation, .. } = made.map_err(|refused| open_refused(py, name, &refused))?;
-    let published = named(py, &invitation, &directory(py, path)?, name)?;
-    let about = About::of(name, &info_of(py, name, &invitation)?);
-    Ok(RawSender::new(about, handle, Some(published), None))
+    let (about, found) = introduced(py, name, path, invitation)?;
+    Ok(RawSender::new(about, handle, found, None))
 }
 
-/// Makes a lossy broadcast ring and gives it a name. Its messages have the schema, or only `bytes` bytes
-/// each.
+/// Makes a lossy broadcast ring and gives it a name, if there is one. Its messages have the schema, or only
+/// `bytes` bytes each.
 ///
 /// NameTakenError; SchemaError; ValueError: there can be no such ring; DirectoryError.
 #[pyfunction]
@@ -154,7 +204,7 @@ fn made_sender(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_lossy(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     schema: Option<&str>,
@@ -172,7 +222,7 @@ fn make_lossy(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_lossless(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     schema: Option<&str>,
@@ -193,7 +243,7 @@ fn make_lossless(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_mp_lossy(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     schema: Option<&str>,
@@ -204,6 +254,11 @@ fn make_mp_lossy(
 ) -> PyResult<RawSender> {
     let of = message_type(py, schema, bytes, alignment)?;
     let builder = mp_broadcast::Builder::new(settings(capacity, wait)?).publishers(publishers);
+    let Some(name) = name else {
+        // No other process comes to publish, so the ring ends with its last publisher.
+        let builder = builder.when_no_publisher(WhenGone::Close);
+        return made_sender(py, None, None, Sender::mp_lossy(builder, &of));
+    };
     let directory = self::directory(py, directory)?;
     // As the library's `publish_in`: the steps are repeated where another process comes, or ends, between two
     // of them.
@@ -213,13 +268,13 @@ fn make_mp_lossy(
             Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
                 let made = Sender::mp_lossy(builder.clone(), &of);
                 let Shared { handle, invitation, .. } =
-                    made.map_err(|refused| open_refused(py, name, &refused))?;
+                    made.map_err(|refused| open_refused(py, Some(name), &refused))?;
                 match invitation.publish(&directory, name) {
                     Err(FindError::Name(NameError::Taken { .. })) => {}
                     given => {
                         let published = given.map_err(|refused| find_refused(py, name, &refused))?;
-                        let about = About::of(name, &info_of(py, name, &invitation)?);
-                        return Ok(RawSender::new(about, handle, Some(published), None));
+                        let about = About::of(Some(name), &info_of(py, Some(name), &invitation)?);
+                        return Ok(RawSender::new(about, handle, Found::ByName { _name: published }, None));
                     }
                 }
             }
@@ -228,7 +283,7 @@ fn make_mp_lossy(
                 Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
                 found => {
                     let invitation = found.map_err(|refused| find_refused(py, name, &refused))?;
-                    return joined_sender(py, name, &invitation, schema, bytes, wait);
+                    return joined_sender(py, Some(name), &invitation, schema, bytes, wait);
                 }
             },
         }
@@ -241,7 +296,7 @@ fn make_mp_lossy(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_spsc(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     schema: Option<&str>,
@@ -254,9 +309,8 @@ fn make_spsc(
     let made = Sender::spsc(settings(capacity, wait)?, &of, when_gone(when_consumer_dies)?);
     let Shared { handle, peers, invitation, .. } =
         made.map_err(|refused| open_refused(py, name, &refused))?;
-    let published = named(py, &invitation, &self::directory(py, directory)?, name)?;
-    let about = About::of(name, &info_of(py, name, &invitation)?);
-    Ok(RawSender::new(about, handle, Some(published), Some(peers)))
+    let (about, found) = introduced(py, name, directory, invitation)?;
+    Ok(RawSender::new(about, handle, found, Some(peers)))
 }
 
 /// Makes a queue of several producers, with places for so many at one time, and its one consumer.
@@ -266,7 +320,7 @@ fn make_spsc(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_mpsc(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     schema: Option<&str>,
@@ -284,19 +338,38 @@ fn make_mpsc(
         .when_consumer_dies(when_gone(when_consumer_dies)?);
     let made = Receiver::mpsc(builder, &of);
     let Shared { handle, invitation, .. } = made.map_err(|refused| open_refused(py, name, &refused))?;
-    let published = named(py, &invitation, &self::directory(py, directory)?, name)?;
-    let about = About::of(name, &info_of(py, name, &invitation)?);
-    Ok(RawReceiver::new(about, handle, Some(published)))
+    let (about, found) = introduced(py, name, directory, invitation)?;
+    Ok(RawReceiver::new(about, handle, found))
 }
 
-/// The invitation to the ring of that name, for which it waits.
+/// Where a ring is that is joined.
+#[derive(FromPyObject)]
+pub(crate) enum Place {
+    Named(String),
+    Unnamed(Py<RawInvitation>),
+}
+
+impl Place {
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::Unnamed(_) => None,
+        }
+    }
+}
+
+/// The invitation to the ring that is there. It waits for one with a name.
 pub(crate) fn invitation(
     py: Python<'_>,
-    name: &str,
+    at: &Place,
     path: Option<PathBuf>,
     timeout: Option<f64>,
 ) -> PyResult<Invitation> {
     let limit = Limit::of(timeout)?;
+    let name = match at {
+        Place::Named(name) => name,
+        Place::Unnamed(kept) => return kept.get().0.try_clone().map_err(PyOSError::new_err),
+    };
     if let Limit::Now = limit {
         let found = directory_with(py, path, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
         return py.detach(|| Invitation::find(&found)).map_err(|refused| find_refused(py, name, &refused));
@@ -315,7 +388,7 @@ pub(crate) fn invitation(
 /// What the messages of a ring are to be for a process that joins, and the text of an error if they are not.
 fn expected<'a>(
     py: Python<'_>,
-    name: &'a str,
+    name: Option<&'a str>,
     info: &RingInfo,
     schema: Option<&str>,
     bytes: Option<usize>,
@@ -340,7 +413,7 @@ fn expected<'a>(
 
 fn joined_sender(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     invitation: &Invitation,
     schema: Option<&str>,
     bytes: Option<usize>,
@@ -353,11 +426,11 @@ fn joined_sender(
         OpenError::Kind(kind @ (ShmKind::Lossy | ShmKind::Lossless | ShmKind::Spsc)) => error(
             py,
             Which::Mismatch,
-            format!("the ring {name:?} is a {kind}, and has its one sender: make a ring of several publishers, or a queue of several producers"),
+            format!("{} is a {kind}, and has its one sender: make a ring of several publishers, or a queue of several producers", ring_of(name)),
         ),
         refused => sides.of_open(py, &refused),
     })?;
-    Ok(RawSender::new(About::of(name, &info), sender, None, None))
+    Ok(RawSender::new(About::of(name, &info), sender, Found::Elsewhere, None))
 }
 
 /// Becomes a producer of a queue of several, or a publisher of a broadcast ring of several. Waits for the
@@ -370,15 +443,15 @@ fn joined_sender(
 #[pyo3(signature = (name, directory=None, schema=None, bytes=None, wait="block", timeout=Some(0.0)))]
 fn join_sender(
     py: Python<'_>,
-    name: &str,
+    name: Place,
     directory: Option<PathBuf>,
     schema: Option<&str>,
     bytes: Option<usize>,
     wait: &str,
     timeout: Option<f64>,
 ) -> PyResult<RawSender> {
-    let invitation = invitation(py, name, directory, timeout)?;
-    joined_sender(py, name, &invitation, schema, bytes, wait)
+    let invitation = invitation(py, &name, directory, timeout)?;
+    joined_sender(py, name.name(), &invitation, schema, bytes, wait)
 }
 
 /// Subscribes to a broadcast ring, or becomes the consumer of a queue. Waits for the ring so long.
@@ -390,7 +463,7 @@ fn join_sender(
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn join_receiver(
     py: Python<'_>,
-    name: &str,
+    name: Place,
     directory: Option<PathBuf>,
     start: &str,
     schema: Option<&str>,
@@ -400,7 +473,8 @@ fn join_receiver(
     awaited: bool,
 ) -> PyResult<RawReceiver> {
     let (start, strategy) = (start_of(start)?, strategy(wait)?);
-    let invitation = invitation(py, name, directory, timeout)?;
+    let invitation = invitation(py, &name, directory, timeout)?;
+    let name = name.name();
     let info = info_of(py, name, &invitation)?;
     let (of, sides) = expected(py, name, &info, schema, bytes)?;
     let joined = if awaited || info.kind() != ShmKind::Lossless {
@@ -409,17 +483,23 @@ fn join_receiver(
         Ring::accept(&invitation, &of, strategy).map(|ring| ring.subscribe_unawaited(start))
     };
     let receiver = joined.map_err(|refused| sides.of_open(py, &refused))?;
-    Ok(RawReceiver::new(About::of(name, &info), receiver, None))
+    Ok(RawReceiver::new(About::of(name, &info), receiver, Found::Elsewhere))
 }
 
 /// What a ring says of itself, without joining it.
 #[pyfunction]
 #[pyo3(signature = (name, directory=None))]
-fn info<'py>(py: Python<'py>, name: &str, directory: Option<PathBuf>) -> PyResult<Bound<'py, PyDict>> {
-    let found = directory_with(py, directory, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
-    let opened = py.detach(|| found.open_read_only()).map_err(|refused| of_name(py, &refused))?;
-    let sides = Sides { name, ..Sides::default() };
-    let info = RingInfo::of(opened).map_err(|refused| sides.of_attach(py, &refused))?;
+fn info(py: Python<'_>, name: Place, directory: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
+    let sides = Sides { name: name.name(), ..Sides::default() };
+    let info = match &name {
+        Place::Unnamed(kept) => info_of(py, None, &kept.get().0)?,
+        Place::Named(name) => {
+            let found =
+                directory_with(py, directory, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
+            let opened = py.detach(|| found.open_read_only()).map_err(|refused| of_name(py, &refused))?;
+            RingInfo::of(opened).map_err(|refused| sides.of_attach(py, &refused))?
+        }
+    };
     let schema = info.schema().map_err(|refused| sides.of_attach(py, &refused))?;
     let members = PyDict::new(py);
     members.set_item("kind", kind_name(info.kind()))?;
@@ -437,7 +517,7 @@ fn info<'py>(py: Python<'py>, name: &str, directory: Option<PathBuf>) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (directory=None))]
 fn entries(py: Python<'_>, directory: Option<PathBuf>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    if directory.as_ref().is_some_and(|path| !path.exists()) {
+    if directory.as_deref().is_some_and(is_absent) {
         return Ok(Vec::new());
     }
     let found = self::directory(py, directory)?.list().map_err(|refused| of_name(py, &refused))?;
@@ -459,6 +539,7 @@ fn directory_of_user() -> PathBuf {
 
 /// Gives the module its functions.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RawInvitation>()?;
     module.add_function(wrap_pyfunction!(make_lossy, module)?)?;
     module.add_function(wrap_pyfunction!(make_lossless, module)?)?;
     module.add_function(wrap_pyfunction!(make_mp_lossy, module)?)?;

@@ -4,9 +4,9 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use annulus::shm::PeerState;
 use annulus::shm::broadcast::Mark;
 use annulus::shm::dynamic::Receiver;
-use annulus::shm::{PeerState, PublishedName};
 use annulus::{Notifier, Readiness, RecvTimeoutError, TryRecvError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -16,8 +16,10 @@ use crate::about::{About, state_name};
 use crate::buffer::{Length, WriteBuffer};
 use crate::errors::{Which, closed, error};
 use crate::held::{Close, Held, close_at_exit};
+use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
 use crate::limit::Limit;
-use crate::sender::LONG;
+use crate::open::{Found, RawInvitation};
+use crate::sender::{LONG, lends_nothing};
 use crate::values::{Room, Values, value};
 
 /// A receiver, and what wakes a loop that polls descriptors.
@@ -28,9 +30,9 @@ enum Port {
     Changing,
 }
 
-/// What a receiver has. The name goes first: it never leads to no ring.
+/// What a receiver has. Its name goes first: it never leads to no ring.
 struct End {
-    _name: Option<PublishedName>,
+    _found: Found,
     port: Port,
     /// Where it shows other processes how far it is, if nothing else does.
     mark: Option<Mark>,
@@ -94,6 +96,33 @@ impl End {
     }
 }
 
+impl Lends for End {
+    fn give_back(&mut self, _: &Piece, back: Back) -> Given {
+        if let Back::First(count) = back {
+            self.receiver().advance(count);
+        }
+        Given::Yes
+    }
+}
+
+/// `ClosedError` of a verb that receives.
+#[cold]
+pub(crate) fn end_of(py: Python<'_>, ring: &str, has_died: bool) -> PyErr {
+    let text = if has_died {
+        format!("the process that sent to {ring} has died, and all that it had sent is received")
+    } else {
+        format!("{ring} is closed, and all that was sent is received")
+    };
+    closed(py, has_died, &text)
+}
+
+/// `TimeoutError` of a verb that receives.
+#[cold]
+pub(crate) fn late(py: Python<'_>, ring: &str, timeout: Option<f64>) -> PyErr {
+    let seconds = timeout.unwrap_or_default();
+    error(py, Which::Timeout, format!("nothing came from {ring} in {seconds} seconds"))
+}
+
 /// What came.
 enum Got {
     Messages(usize),
@@ -105,21 +134,23 @@ enum Got {
 #[pyclass(module = "annulus._annulus", frozen, weakref)]
 pub(crate) struct RawReceiver {
     about: About,
+    invitation: Option<RawInvitation>,
     end: Arc<Held<End>>,
     values: PyOnceLock<Values>,
     skipped: AtomicU64,
 }
 
 impl RawReceiver {
-    pub(crate) fn new(about: About, receiver: Receiver, name: Option<PublishedName>) -> Self {
+    pub(crate) fn new(about: About, receiver: Receiver, found: Found) -> Self {
         // Without a mark it does its work as well.
         let mark = receiver.mark().and_then(Result::ok);
-        let end = End { _name: name, port: Port::Plain(receiver), mark };
+        let invitation = found.invitation();
+        let end = End { _found: found, port: Port::Plain(receiver), mark };
         end.show();
         let end = Arc::new(Held::new(end));
         let weak: Weak<Held<End>> = Arc::downgrade(&end);
         close_at_exit(weak as Weak<dyn Close>);
-        Self { about, end, values: PyOnceLock::new(), skipped: AtomicU64::new(0) }
+        Self { about, invitation, end, values: PyOnceLock::new(), skipped: AtomicU64::new(0) }
     }
 
     /// How many messages came, or that the ring has ended.
@@ -132,21 +163,12 @@ impl RawReceiver {
         }
     }
 
-    #[cold]
     fn ended(&self, py: Python<'_>, has_died: bool) -> PyErr {
-        let name = &self.about.name;
-        let text = if has_died {
-            format!("the process that sent to {name:?} has died, and all that it had sent is received")
-        } else {
-            format!("the ring {name:?} is closed, and all that was sent is received")
-        };
-        closed(py, has_died, &text)
+        end_of(py, &self.about.ring, has_died)
     }
 
-    #[cold]
     fn late(&self, py: Python<'_>, timeout: Option<f64>) -> PyErr {
-        let (name, seconds) = (&self.about.name, timeout.unwrap_or_default());
-        error(py, Which::Timeout, format!("no message came from {name:?} in {seconds} seconds"))
+        late(py, &self.about.ring, timeout)
     }
 
     /// Receives a message that is there, and says whether one was.
@@ -296,6 +318,36 @@ impl RawReceiver {
         self.take_run(py, buffer.bytes())
     }
 
+    /// Lends up to `most` messages where they lie in a queue, and waits for the first. They lie in one piece,
+    /// so more may wait behind them.
+    ///
+    /// TimeoutError, ClosedError, LentError. TypeError: a broadcast ring lends none.
+    #[pyo3(signature = (most=None, timeout=None))]
+    fn readable(&self, py: Python<'_>, most: Option<usize>, timeout: Option<f64>) -> PyResult<RawLoan> {
+        if most == Some(0) {
+            return Err(PyValueError::new_err("most is 0: at least one message is lent"));
+        }
+        let (most, limit) = (most.unwrap_or(usize::MAX), Limit::of(timeout)?);
+        let lent = self.end.lend(py, limit, |end, slice| {
+            let has_died = match end.receiver().readable_timeout(most, slice) {
+                None => return Some(Err(None)),
+                Some(Ok(there)) => return Some(Ok(Piece::to_read(there.as_ptr(), there.len()))),
+                Some(Err(RecvTimeoutError::Timeout)) => return None,
+                Some(Err(_)) => end.has_died(),
+            };
+            Some(Err(Some(has_died)))
+        })?;
+        match lent {
+            Some(Ok(loan)) => {
+                let lender = Arc::clone(&self.end) as Arc<dyn Lender>;
+                RawLoan::new(py, loan, lender, self.about.bytes, &self.about.ring)
+            }
+            Some(Err(Some(has_died))) => Err(self.ended(py, has_died)),
+            Some(Err(None)) => Err(lends_nothing(&self.about)),
+            None => Err(self.late(py, timeout)),
+        }
+    }
+
     /// Receives the newest message that is there, and passes those before it, which count in `total_skipped`
     /// (of a lossy ring in `total_lagged`, too). Never the same message twice: False if nothing has come.
     /// ClosedError.
@@ -403,10 +455,16 @@ impl RawReceiver {
         Ok(readiness?.map_err(PyOSError::new_err)? == Readiness::Armed)
     }
 
-    /// The ring's name.
+    /// What this process joins the ring by, if it has no name and was made by this handle.
     #[getter]
-    fn name(&self) -> &str {
-        &self.about.name
+    fn invitation(&self) -> Option<RawInvitation> {
+        self.invitation.clone()
+    }
+
+    /// The ring's name; None if it has none.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.about.name.as_deref()
     }
 
     /// Which ring it is.
@@ -455,7 +513,7 @@ impl RawReceiver {
     }
 
     fn __repr__(&self) -> String {
-        let About { name, kind, capacity, bytes, .. } = &self.about;
-        format!("<RawReceiver of {name:?}: {kind}, {capacity} messages of {bytes} bytes>")
+        let About { ring, kind, capacity, bytes, .. } = &self.about;
+        format!("<RawReceiver of {ring}: {kind}, {capacity} messages of {bytes} bytes>")
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use annulus::queue::bytes::{TryWriteError, WriteTimeoutError};
-use annulus::shm::{Peer, PeerState, PublishedName, Shared, bytes};
+use annulus::shm::{Peer, PeerState, Shared, bytes};
 use annulus::{Notifier, Readiness, RecvTimeoutError, TryRecvError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -13,15 +13,20 @@ use pyo3::types::PyBytes;
 
 use crate::about::{About, state_name};
 use crate::buffer::{Length, ReadBuffer};
-use crate::errors::{Which, closed, end_of_iteration, error};
+use crate::errors::end_of_iteration;
 use crate::held::{Close, Held, close_at_exit};
+use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
 use crate::limit::Limit;
-use crate::open::{directory, info_of, invitation, named, settings, strategy, when_gone};
+use crate::open::{
+    Found, Place, RawInvitation, info_of, introduced, invitation, settings, strategy, when_gone,
+};
+use crate::receiver::{end_of, late};
 use crate::refusals::{Sides, of_share};
+use crate::sender::{closed_to_send, full};
 
-/// What a producer has. The name goes first: it never leads to no queue.
+/// What a producer has. Its name goes first: it never leads to no queue.
 struct Sending {
-    _name: Option<PublishedName>,
+    _found: Found,
     producer: bytes::Producer,
     consumer: Peer,
 }
@@ -30,6 +35,28 @@ struct Sending {
 struct Receiving {
     consumer: Notifier<bytes::Consumer>,
     producer: Peer,
+}
+
+impl Lends for Sending {
+    fn give_back(&mut self, piece: &Piece, back: Back) -> Given {
+        let Back::First(len) = back else { return Given::Yes };
+        // The same room comes again.
+        let sent = match self.producer.try_reserve(piece.len()) {
+            Ok(room) => room.commit_len(len).is_ok(),
+            Err(_) => false,
+        };
+        if sent { Given::Yes } else { Given::Closed { peer_died: self.consumer.state() == PeerState::Dead } }
+    }
+}
+
+impl Lends for Receiving {
+    fn give_back(&mut self, _: &Piece, back: Back) -> Given {
+        if let Back::First(_) = back {
+            // The record that was lent is the next one, and its drop receives it.
+            drop(self.consumer.get_mut().try_read());
+        }
+        Given::Yes
+    }
 }
 
 /// What became of a record.
@@ -51,25 +78,20 @@ enum Got {
 pub(crate) struct RawBytesProducer {
     about: About,
     max_len: usize,
+    invitation: Option<RawInvitation>,
     end: Arc<Held<Sending>>,
 }
 
 impl RawBytesProducer {
     fn too_long(&self, bytes: usize) -> PyErr {
-        let (name, most) = (&self.about.name, self.max_len);
+        let (ring, most) = (&self.about.ring, self.max_len);
         PyValueError::new_err(format!(
-            "the record has {bytes} bytes, and {name:?} takes up to {most}: half its capacity"
+            "the record has {bytes} bytes, and {ring} takes up to {most}: half its capacity"
         ))
     }
 
     fn closed(&self, py: Python<'_>, peer_died: bool) -> PyErr {
-        let name = &self.about.name;
-        let text = if peer_died {
-            format!("the process that received from {name:?} has died")
-        } else {
-            format!("the queue {name:?} is closed: nothing can be sent any more")
-        };
-        closed(py, peer_died, &text)
+        closed_to_send(py, &self.about.ring, peer_died)
     }
 
     fn send_now(&self, py: Python<'_>, record: &[u8]) -> PyResult<bool> {
@@ -110,10 +132,32 @@ impl RawBytesProducer {
         match sent {
             Some(Sent::Closed { peer_died }) => Err(self.closed(py, peer_died)),
             Some(_) => Ok(()),
-            None => {
-                let (name, seconds) = (&self.about.name, timeout.unwrap_or_default());
-                Err(error(py, Which::Full, format!("no room came in {name:?} in {seconds} seconds")))
+            None => Err(full(py, &self.about.ring, timeout)),
+        }
+    }
+
+    /// Reserves room for a record of up to so many bytes, to write it there; waits for room. The room has any
+    /// bytes at first. The errors of `send`; LentError.
+    #[pyo3(signature = (max_bytes, timeout=None))]
+    fn reserve(&self, py: Python<'_>, max_bytes: usize, timeout: Option<f64>) -> PyResult<RawLoan> {
+        if max_bytes > self.max_len {
+            return Err(self.too_long(max_bytes));
+        }
+        let lent = self.end.lend(py, Limit::of(timeout)?, |end, slice| {
+            match end.producer.reserve_timeout(max_bytes, slice) {
+                Ok(mut room) => return Some(Ok(Piece::to_write(room.as_mut_ptr(), room.len()))),
+                Err(WriteTimeoutError::Timeout) => return None,
+                Err(_) => {}
             }
+            Some(Err(end.consumer.state() == PeerState::Dead))
+        })?;
+        match lent {
+            Some(Ok(loan)) => {
+                let lender = Arc::clone(&self.end) as Arc<dyn Lender>;
+                RawLoan::new(py, loan, lender, 1, &self.about.ring)
+            }
+            Some(Err(peer_died)) => Err(self.closed(py, peer_died)),
+            None => Err(full(py, &self.about.ring, timeout)),
         }
     }
 
@@ -129,10 +173,16 @@ impl RawBytesProducer {
         self.max_len
     }
 
-    /// The queue's name.
+    /// What this process joins the queue by, if it has no name and was made by this handle.
     #[getter]
-    fn name(&self) -> &str {
-        &self.about.name
+    fn invitation(&self) -> Option<RawInvitation> {
+        self.invitation.clone()
+    }
+
+    /// The queue's name; None if it has none.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.about.name.as_deref()
     }
 
     /// How many bytes the queue holds.
@@ -174,8 +224,8 @@ impl RawBytesProducer {
     }
 
     fn __repr__(&self) -> String {
-        let About { name, capacity, .. } = &self.about;
-        format!("<RawBytesProducer of {name:?}: records in {capacity} bytes>")
+        let About { ring, capacity, .. } = &self.about;
+        format!("<RawBytesProducer of {ring}: records in {capacity} bytes>")
     }
 }
 
@@ -189,20 +239,10 @@ pub(crate) struct RawBytesConsumer {
 
 impl RawBytesConsumer {
     fn record<'py>(&self, py: Python<'py>, got: Got) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let name = &self.about.name;
         match got {
             Got::Record(record) => Ok(Some(PyBytes::new(py, &record))),
             Got::Nothing => Ok(None),
-            Got::End { has_died: true } => {
-                let text = format!(
-                    "the process that sent to {name:?} has died, and all that it had sent is received"
-                );
-                Err(closed(py, true, &text))
-            }
-            Got::End { has_died: false } => {
-                let text = format!("the queue {name:?} is closed, and all that was sent is received");
-                Err(closed(py, false, &text))
-            }
+            Got::End { has_died } => Err(end_of(py, &self.about.ring, has_died)),
         }
     }
 
@@ -227,10 +267,34 @@ impl RawBytesConsumer {
             }
             Some(Self::end_of(end))
         })?;
-        self.record(py, got.unwrap_or(Got::Nothing))?.ok_or_else(|| {
-            let (name, seconds) = (&self.about.name, timeout.unwrap_or_default());
-            error(py, Which::Timeout, format!("no record came from {name:?} in {seconds} seconds"))
-        })
+        self.record(py, got.unwrap_or(Got::Nothing))?.ok_or_else(|| late(py, &self.about.ring, timeout))
+    }
+
+    /// Lends the next record where it lies in the queue, and waits for it. TimeoutError, ClosedError,
+    /// LentError.
+    #[pyo3(signature = (timeout=None))]
+    fn readable(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<RawLoan> {
+        let lent = self.end.lend(py, Limit::of(timeout)?, |end, slice| {
+            match end.consumer.get_mut().read_timeout(slice) {
+                Ok(record) => {
+                    let piece = Piece::to_read(record.shared().as_ptr(), record.len());
+                    // Its drop would receive it. So it comes again.
+                    std::mem::forget(record);
+                    return Some(Ok(piece));
+                }
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(_) => {}
+            }
+            Some(Err(end.producer.state() == PeerState::Dead))
+        })?;
+        match lent {
+            Some(Ok(loan)) => {
+                let lender = Arc::clone(&self.end) as Arc<dyn Lender>;
+                RawLoan::new(py, loan, lender, 1, &self.about.ring)
+            }
+            Some(Err(has_died)) => Err(end_of(py, &self.about.ring, has_died)),
+            None => Err(late(py, &self.about.ring, timeout)),
+        }
     }
 
     /// Receives a record without a wait; None if nothing is there. ClosedError.
@@ -262,10 +326,10 @@ impl RawBytesConsumer {
         self.max_len
     }
 
-    /// The queue's name.
+    /// The queue's name; None if it has none.
     #[getter]
-    fn name(&self) -> &str {
-        &self.about.name
+    fn name(&self) -> Option<&str> {
+        self.about.name.as_deref()
     }
 
     /// How many bytes the queue holds.
@@ -319,8 +383,8 @@ impl RawBytesConsumer {
     }
 
     fn __repr__(&self) -> String {
-        let About { name, capacity, .. } = &self.about;
-        format!("<RawBytesConsumer of {name:?}: records in {capacity} bytes>")
+        let About { ring, capacity, .. } = &self.about;
+        format!("<RawBytesConsumer of {ring}: records in {capacity} bytes>")
     }
 }
 
@@ -329,7 +393,7 @@ impl RawBytesConsumer {
 #[pyo3(signature = (name, directory, capacity, wait="block", when_consumer_dies="close"))]
 fn make_bytes(
     py: Python<'_>,
-    name: &str,
+    name: Option<&str>,
     directory: Option<PathBuf>,
     capacity: usize,
     wait: &str,
@@ -339,13 +403,13 @@ fn make_bytes(
     let made =
         bytes::producer(settings(capacity, wait)?, policy).map_err(|refused| of_share(py, &refused))?;
     let Shared { handle: producer, peers: consumer, invitation, .. } = made;
-    let published = named(py, &invitation, &self::directory(py, directory)?, name)?;
-    let about = About { capacity: producer.capacity(), ..About::of(name, &info_of(py, name, &invitation)?) };
+    let (about, found) = introduced(py, name, directory, invitation)?;
+    let (about, invitation) = (About { capacity: producer.capacity(), ..about }, found.invitation());
     let max_len = producer.max_len();
-    let end = Arc::new(Held::new(Sending { _name: Some(published), producer, consumer }));
+    let end = Arc::new(Held::new(Sending { _found: found, producer, consumer }));
     let weak: Weak<Held<Sending>> = Arc::downgrade(&end);
     close_at_exit(weak as Weak<dyn Close>);
-    Ok(RawBytesProducer { about, max_len, end })
+    Ok(RawBytesProducer { about, max_len, invitation, end })
 }
 
 /// Becomes the consumer of a queue of records. Waits for the queue so long.
@@ -353,13 +417,14 @@ fn make_bytes(
 #[pyo3(signature = (name, directory=None, wait="block", timeout=Some(0.0)))]
 fn join_bytes(
     py: Python<'_>,
-    name: &str,
+    name: Place,
     directory: Option<PathBuf>,
     wait: &str,
     timeout: Option<f64>,
 ) -> PyResult<RawBytesConsumer> {
     let strategy = strategy(wait)?;
-    let invitation = invitation(py, name, directory, timeout)?.with_wait_strategy(strategy);
+    let invitation = invitation(py, &name, directory, timeout)?.with_wait_strategy(strategy);
+    let name = name.name();
     let sides = Sides { name, ..Sides::default() };
     let (consumer, producer) =
         bytes::consumer(&invitation).map_err(|refused| sides.of_attach(py, &refused))?;

@@ -8,13 +8,14 @@ use annulus::shm::{AttachError, DirectoryError, FindError, NameError, ShareError
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::about::ring_of;
 use crate::errors::{Which, closed, error};
 
 /// What a process asked for, and what it found: for the text of an error.
 #[derive(Default)]
 pub(crate) struct Sides<'a> {
-    /// The ring's name.
-    pub(crate) name: &'a str,
+    /// The ring's name, if it has one.
+    pub(crate) name: Option<&'a str>,
     /// What the ring's messages are.
     pub(crate) found: String,
     /// What was asked for.
@@ -31,7 +32,7 @@ pub(crate) fn messages(schema: Option<&Schema>, bytes: usize) -> String {
 
 impl Sides<'_> {
     fn about(&self, text: &impl std::fmt::Display) -> String {
-        format!("the ring {:?} can't be used: {text}", self.name)
+        format!("{} can't be used: {text}", ring_of(self.name))
     }
 
     pub(crate) fn of_open(&self, py: Python<'_>, refused: &OpenError) -> PyErr {
@@ -42,10 +43,7 @@ impl Sides<'_> {
             OpenError::Kind(kind) => error(
                 py,
                 Which::Mismatch,
-                format!(
-                    "the ring {:?} is a {kind}, which has no such end: info({:?}) says what it is",
-                    self.name, self.name
-                ),
+                format!("{} is a {kind}, which has no such end", ring_of(self.name)),
             ),
             OpenError::TooLong { .. } => PyValueError::new_err(refused.to_string()),
             _ => error(py, Which::Base, self.about(refused)),
@@ -98,6 +96,7 @@ pub(crate) fn of_name(py: Python<'_>, refused: &NameError) -> PyErr {
         E::NotFound { .. } | E::Dead { .. } => Which::NotFound,
         E::Taken { .. } | E::InTheWay { .. } => Which::Taken,
         E::Owner { .. } | E::OtherNamespace { .. } | E::NotPermitted { .. } => Which::Permission,
+        E::System { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => Which::Permission,
         E::TimedOut { .. } => Which::Timeout,
         _ => Which::Base,
     };
@@ -105,5 +104,11 @@ pub(crate) fn of_name(py: Python<'_>, refused: &NameError) -> PyErr {
 }
 
 pub(crate) fn of_directory(py: Python<'_>, refused: &DirectoryError) -> PyErr {
-    error(py, Which::Directory, refused.to_string())
+    use DirectoryError as E;
+    let which = match refused {
+        E::Owner { .. } => Which::Permission,
+        E::System { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => Which::Permission,
+        _ => Which::Directory,
+    };
+    error(py, which, refused.to_string())
 }

@@ -4,22 +4,25 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use annulus::shm::dynamic::Sender;
-use annulus::shm::{Peer, PeerState, PublishedName};
+use annulus::shm::{Peer, PeerState};
 use annulus::{SendTimeoutError, TrySendError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::about::About;
 use crate::buffer::{Length, ReadBuffer};
 use crate::errors::{Which, closed, closed_after, error};
 use crate::held::{Close, Held, close_at_exit};
+use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
 use crate::limit::Limit;
+use crate::open::{Found, RawInvitation};
 
 /// A batch of so many bytes is sent without the GIL.
 pub(crate) const LONG: usize = 16 << 10;
 
-/// What a sender has. The name goes first: it never leads to no ring.
+/// What a sender has. Its name goes first: it never leads to no ring.
 struct End {
-    _name: Option<PublishedName>,
+    _found: Found,
     sender: Sender,
     /// Of a queue that this process has made.
     consumer: Option<Peer>,
@@ -27,8 +30,30 @@ struct End {
 
 impl End {
     fn peer_died(&self) -> bool {
-        self.consumer.as_ref().is_some_and(|consumer| consumer.state() == PeerState::Dead)
+        let made = self.consumer.as_ref().map(Peer::state);
+        made.or_else(|| self.sender.consumer()) == Some(PeerState::Dead)
     }
+}
+
+impl Lends for End {
+    fn give_back(&mut self, _: &Piece, back: Back) -> Given {
+        let Back::First(count @ 1..) = back else { return Given::Yes };
+        // The same room comes again. (Less of it only where another process moves a ring's numbers back.)
+        let sent = match self.sender.reserve_timeout(count, Duration::ZERO) {
+            Some(Ok(room)) if room.len() >= count => room.commit(count).is_ok(),
+            _ => false,
+        };
+        if sent { Given::Yes } else { Given::Closed { peer_died: self.peer_died() } }
+    }
+}
+
+/// The error where a broadcast ring is to lend memory.
+#[cold]
+pub(crate) fn lends_nothing(about: &About) -> PyErr {
+    let About { ring, kind, .. } = about;
+    PyTypeError::new_err(format!(
+        "{ring} is of the kind {kind}, which lends no memory: the kinds spsc and mpsc do"
+    ))
 }
 
 /// What became of one message.
@@ -43,21 +68,17 @@ enum Sent {
 pub(crate) struct RawSender {
     about: About,
     owns_name: bool,
+    invitation: Option<RawInvitation>,
     end: Arc<Held<End>>,
 }
 
 impl RawSender {
-    pub(crate) fn new(
-        about: About,
-        sender: Sender,
-        name: Option<PublishedName>,
-        consumer: Option<Peer>,
-    ) -> Self {
-        let owns_name = name.is_some();
-        let end = Arc::new(Held::new(End { _name: name, sender, consumer }));
+    pub(crate) fn new(about: About, sender: Sender, found: Found, consumer: Option<Peer>) -> Self {
+        let (owns_name, invitation) = (found.owns_name(), found.invitation());
+        let end = Arc::new(Held::new(End { _found: found, sender, consumer }));
         let weak: Weak<Held<End>> = Arc::downgrade(&end);
         close_at_exit(weak as Weak<dyn Close>);
-        Self { about, owns_name, end }
+        Self { about, owns_name, invitation, end }
     }
 
     /// Sends without a wait.
@@ -75,18 +96,28 @@ impl RawSender {
         }
     }
 
-    fn closed_text(&self, peer_died: bool) -> String {
-        let name = &self.about.name;
-        if peer_died {
-            format!("the process that received from {name:?} has died")
-        } else {
-            format!("the ring {name:?} is closed: nothing can be sent any more")
-        }
-    }
-
     fn closed(&self, py: Python<'_>, peer_died: bool) -> PyErr {
-        closed(py, peer_died, &self.closed_text(peer_died))
+        closed_to_send(py, &self.about.ring, peer_died)
     }
+}
+
+/// `ClosedError` of a verb that sends.
+pub(crate) fn closed_to_send(py: Python<'_>, ring: &str, peer_died: bool) -> PyErr {
+    closed(py, peer_died, &closed_text(ring, peer_died))
+}
+
+fn closed_text(ring: &str, peer_died: bool) -> String {
+    if peer_died {
+        format!("the process that received from {ring} has died")
+    } else {
+        format!("{ring} is closed: nothing can be sent any more")
+    }
+}
+
+/// `FullError`.
+pub(crate) fn full(py: Python<'_>, ring: &str, timeout: Option<f64>) -> PyErr {
+    let seconds = timeout.unwrap_or_default();
+    error(py, Which::Full, format!("no room came in {ring} in {seconds} seconds"))
 }
 
 #[pymethods]
@@ -111,10 +142,7 @@ impl RawSender {
         match sent {
             Some(Sent::Closed { peer_died }) => Err(self.closed(py, peer_died)),
             Some(_) => Ok(()),
-            None => {
-                let (name, seconds) = (&self.about.name, timeout.unwrap_or_default());
-                Err(error(py, Which::Full, format!("no room came in {name:?} in {seconds} seconds")))
-            }
+            None => Err(full(py, &self.about.ring, timeout)),
         }
     }
 
@@ -166,8 +194,41 @@ impl RawSender {
         }
         let sent = (run.len() - rest.len()) / self.about.bytes.max(1);
         match died {
-            Some(peer_died) => Err(closed_after(py, peer_died, &self.closed_text(peer_died), sent)),
+            Some(peer_died) => {
+                Err(closed_after(py, peer_died, &closed_text(&self.about.ring, peer_died), sent))
+            }
             None => Ok(sent),
+        }
+    }
+
+    /// Reserves room in a queue for up to `most` messages, to write them there; waits for room for one. The
+    /// room has any bytes at first.
+    ///
+    /// FullError (a TimeoutError), ClosedError, LentError. TypeError: a broadcast ring lends none.
+    #[pyo3(signature = (most, timeout=None))]
+    fn reserve(&self, py: Python<'_>, most: usize, timeout: Option<f64>) -> PyResult<RawLoan> {
+        if most < 1 {
+            return Err(PyValueError::new_err("most is 0: room is reserved for at least one message"));
+        }
+        let limit = Limit::of(timeout)?;
+        let bytes = self.about.bytes;
+        let lent = self.end.lend(py, limit, |end, slice| {
+            let room = match end.sender.reserve_timeout(most, slice) {
+                None => return Some(Err(None)),
+                Some(Ok(mut room)) => Ok(Piece::to_write(room.as_mut_ptr(), room.len() * bytes)),
+                Some(Err(SendTimeoutError::Timeout(()))) => return None,
+                Some(Err(_)) => Err(()),
+            };
+            Some(room.map_err(|()| Some(end.peer_died())))
+        })?;
+        match lent {
+            Some(Ok(loan)) => {
+                let lender = Arc::clone(&self.end) as Arc<dyn Lender>;
+                RawLoan::new(py, loan, lender, bytes, &self.about.ring)
+            }
+            Some(Err(Some(peer_died))) => Err(self.closed(py, peer_died)),
+            Some(Err(None)) => Err(lends_nothing(&self.about)),
+            None => Err(full(py, &self.about.ring, timeout)),
         }
     }
 
@@ -202,10 +263,16 @@ impl RawSender {
         self.owns_name
     }
 
-    /// The ring's name.
+    /// What this process joins the ring by, if it has no name and was made by this handle.
     #[getter]
-    fn name(&self) -> &str {
-        &self.about.name
+    fn invitation(&self) -> Option<RawInvitation> {
+        self.invitation.clone()
+    }
+
+    /// The ring's name; None if it has none.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.about.name.as_deref()
     }
 
     /// Which ring it is.
@@ -254,7 +321,7 @@ impl RawSender {
     }
 
     fn __repr__(&self) -> String {
-        let About { name, kind, capacity, bytes, .. } = &self.about;
-        format!("<RawSender of {name:?}: {kind}, {capacity} messages of {bytes} bytes>")
+        let About { ring, kind, capacity, bytes, .. } = &self.about;
+        format!("<RawSender of {ring}: {kind}, {capacity} messages of {bytes} bytes>")
     }
 }

@@ -19,3 +19,11 @@ def _own_directory(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> I
     faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def directory(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A directory for names, for this test alone."""
+    path = tmp_path / "rings"
+    path.mkdir(mode=0o700)
+    return path

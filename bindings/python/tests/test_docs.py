@@ -1,9 +1,10 @@
-"""The examples in docstrings, on the page README.md and in the folder `examples` run."""
+"""The examples in docstrings, on the pages and in the folder `examples` run."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import os
 import pathlib
 import pkgutil
@@ -45,12 +46,15 @@ def test_public_name_has_docstring(name: str) -> None:
             assert of.__doc__, f"{name}.{verb}"
 
 
-def test_page() -> None:
-    page = (PYTHON / "README.md").read_text()
+@pytest.mark.parametrize("name", ["README.md", "GUIDE.md"])
+def test_page(name: str, tmp_path: pathlib.Path) -> None:
+    page = (PYTHON / name).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 3
+    script = tmp_path / "block.py"  # a file: a child process of it finds its functions
     for block in blocks:
-        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=SECONDS)
+        script.write_text(block)
+        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=SECONDS)
         assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 
@@ -60,6 +64,8 @@ def test_page() -> None:
         (["live_frame.py"], ["pandas"], ["EURCHF", "EURUSD", "count"]),
         (["live_frame.py", "polars"], ["polars"], ["EURCHF", "EURUSD", "len"]),
         (["plot.py", "picture.png"], ["matplotlib"], ["quotes in picture.png"]),
+        (["plot.py", "--live", "--rounds", "2", "picture.png"], ["matplotlib"], ["quotes in picture.png"]),
+        (["torch_model.py", "3"], ["torch"], ["batch 2", "loss", "0 lost"]),
     ],
 )
 def test_example_with_publisher(
@@ -87,6 +93,26 @@ def test_example_with_publisher(
         assert word in done.stdout
     if script == "plot.py":
         assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_notebook(tmp_path: pathlib.Path) -> None:
+    """Its cells run one behind the other, as in Jupyter, and no output of a run is kept in it."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    notebook = json.loads((PYTHON / "examples" / "live_ring.ipynb").read_text())
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 5
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join("".join(cell["source"]) for cell in cells)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        cwd=PYTHON / "examples",
+        env={**os.environ, "MPLCONFIGDIR": str(tmp_path), "MPLBACKEND": "Agg"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "quote{time:u64(ns)" in done.stdout and "spread" in done.stdout
 
 
 def test_example_alone() -> None:

@@ -5,103 +5,29 @@ from __future__ import annotations
 import array
 import json
 import os
-import pathlib
-import resource
 import select
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from raw_rings import (
+    BYTES,
+    KINDS,
+    PATIENCE,
+    QUOTE,
+    WAITING,
+    Directory,
+    Pair,
+    lossless,
+    lossy,
+    mp_lossy,
+    message,
+    number_of,
+    state_of,
+)
 
 from annulus import _annulus as raw
-
-QUOTE = "quote{bid:f64,ask:f64}"
-BYTES = 16
-# Only a true hang reaches it.
-PATIENCE = 60.0
-
-Directory = pathlib.Path
-Pair = tuple[raw.RawSender, raw.RawReceiver]
-
-
-@pytest.fixture
-def directory(tmp_path: pathlib.Path) -> Directory:
-    path = tmp_path / "rings"
-    path.mkdir(mode=0o700)
-    return path
-
-
-def lossy(directory: Directory, capacity: int) -> Pair:
-    sender = raw.make_lossy("ring", directory, capacity, QUOTE)
-    return sender, raw.join_receiver("ring", directory, "oldest")
-
-
-def lossless(directory: Directory, capacity: int) -> Pair:
-    sender = raw.make_lossless("ring", directory, capacity, QUOTE, seats=2)
-    return sender, raw.join_receiver("ring", directory, "oldest")
-
-
-def mp_lossy(directory: Directory, capacity: int) -> Pair:
-    sender = raw.make_mp_lossy("ring", directory, capacity, QUOTE)
-    return sender, raw.join_receiver("ring", directory, "oldest")
-
-
-def spsc(directory: Directory, capacity: int) -> Pair:
-    sender = raw.make_spsc("ring", directory, capacity, QUOTE)
-    return sender, raw.join_receiver("ring", directory)
-
-
-def mpsc(directory: Directory, capacity: int) -> Pair:
-    receiver = raw.make_mpsc("ring", directory, capacity, QUOTE, when_no_producer="close")
-    return raw.join_sender("ring", directory), receiver
-
-
-KINDS: list[Callable[[Directory, int], Pair]] = [lossy, lossless, mp_lossy, spsc, mpsc]
-WAITING = [lossless, spsc, mpsc]
-
-
-def message(number: int) -> bytes:
-    return number.to_bytes(8, "little") + bytes(8)
-
-
-def number_of(received: bytes) -> int:
-    assert len(received) == BYTES and received[8:] == bytes(8)
-    return int.from_bytes(received[:8], "little")
-
-
-def state_of(receiver: raw.RawReceiver) -> str:
-    return receiver.state
-
-
-def run_python(directory: Directory, code: str, *arguments: str) -> subprocess.Popen[str]:
-    """Another process of this Python, with `raw` and `directory`."""
-    head = f"import os, signal, sys\nfrom annulus import _annulus as raw\ndirectory = {str(directory)!r}\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", head + textwrap.dedent(code), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def line_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What it has printed since, once it has ended."""
-    try:
-        return process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-
 
 # Schemas.
 
@@ -188,7 +114,7 @@ def test_full_ring(directory: Directory, make: Callable[[Directory, int], Pair])
     assert sender.send_batch(b"".join(map(message, numbers)), 0) == 4
     assert not sender.try_send(message(9))
     for timeout in (0, 0.03):
-        with pytest.raises(raw.FullError, match='no room came in "ring"') as told:
+        with pytest.raises(raw.FullError, match='no room came in the ring "ring"') as told:
             sender.send(message(9), timeout)
         assert isinstance(told.value, raw.TimeoutError) and isinstance(told.value, TimeoutError)
     # A batch that is longer than the ring waits for the receiver.
@@ -272,17 +198,17 @@ def test_records(directory: Directory) -> None:
     for record in (b"", b"x", bytes(range(200)), array.array("i", [1, 2, 3])):
         producer.send(record)
         assert consumer.recv() == bytes(record)
-    with pytest.raises(ValueError, match='the record has 501 bytes, and "records" takes up to 500'):
+    with pytest.raises(ValueError, match='the record has 501 bytes, and the ring "records" takes up to 500'):
         producer.send(bytes(501))
     sent = 0
     while producer.try_send(bytes(300)):
         sent += 1
     assert sent in (2, 3)
-    with pytest.raises(raw.FullError, match='no room came in "records" in 0.03 seconds'):
+    with pytest.raises(raw.FullError, match='no room came in the ring "records" in 0.03 seconds'):
         producer.send(bytes(300), 0.03)
     assert [len(consumer.recv()) for _ in range(sent)] == [300] * sent
     assert consumer.try_recv() is None
-    with pytest.raises(raw.TimeoutError, match='no record came from "records" in 0.03 seconds'):
+    with pytest.raises(raw.TimeoutError, match='nothing came from the ring "records" in 0.03 seconds'):
         consumer.recv(0.03)
     assert consumer.arm()
     producer.send(b"end")
@@ -474,349 +400,6 @@ def test_scalar_values(directory: Directory) -> None:
     assert type(value) is numpy.float64 and value == 1.5
 
 
-# Threads.
-
-
-def test_two_threads_share_a_handle(directory: Directory) -> None:
-    count = 20_000
-    sender, receiver = lossless(directory, 64)
-    received: list[list[int]] = [[], [], []]
-
-    def receive(into: list[int]) -> None:
-        for each in receiver:
-            into.append(number_of(each))
-
-    def receive_batches(into: list[int]) -> None:
-        batch = bytearray(16 * BYTES)
-        while True:
-            try:
-                taken = receiver.recv_batch_into(batch)
-            except raw.ClosedError:
-                return
-            into.extend(number_of(bytes(batch[at : at + BYTES])) for at in range(0, taken * BYTES, BYTES))
-
-    def send(numbers: range) -> None:
-        for number in numbers:
-            sender.send(message(number))
-
-    takers = [receive, receive, receive_batches]
-    readers = [threading.Thread(target=take, args=(into,)) for take, into in zip(takers, received)]
-    writers = [threading.Thread(target=send, args=(range(part, count, 2),)) for part in (0, 1)]
-    for thread in readers + writers:
-        thread.start()
-    for thread in writers:
-        thread.join()
-    sender.close()
-    for thread in readers:
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-    assert sorted(number for part in received for number in part) == list(range(count))
-
-
-def test_verbs_beside_a_thread_that_waits(directory: Directory) -> None:
-    sender, receiver = lossy(directory, 8)
-    got: list[bytes] = []
-    thread = threading.Thread(target=lambda: got.append(receiver.recv_bytes()))
-    thread.start()
-    for _ in range(50):
-        assert (len(receiver), receiver.total_lagged, receiver.is_closed, receiver.state) == (0, 0, False, "alive")
-        assert receiver.try_recv_bytes() is None
-    with pytest.raises(raw.TimeoutError):
-        receiver.recv_bytes(0.05)
-    sender.send(message(5))
-    thread.join(PATIENCE)
-    assert got == [message(5)]
-
-
-def test_close_ends_the_wait_of_another_thread(directory: Directory) -> None:
-    told: list[BaseException] = []
-
-    def wait(verb: Callable[[], object]) -> None:
-        try:
-            verb()
-        except BaseException as error:
-            told.append(error)
-
-    sender, receiver = lossless(directory, 4)
-    sender.send_batch(bytes(sender.capacity * BYTES))
-    other = raw.make_lossy("other", directory, 8, QUOTE)
-    idle = raw.join_receiver("other", directory)
-    threads = [
-        threading.Thread(target=wait, args=(verb,))
-        for verb in (lambda: sender.send(message(1)), idle.recv_bytes, lambda: idle.recv_batch_into(bytearray(BYTES)))
-    ]
-    for thread in threads:
-        thread.start()
-    sender.close()
-    idle.close()
-    for thread in threads:
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-    assert [str(error) for error in told] == ["this handle was closed by close()"] * 3
-    assert all(isinstance(error, raw.ClosedError) for error in told)
-    assert sender.is_closed and idle.is_closed
-    other.send(message(1))
-
-
-def test_other_threads_run_during_a_wait(directory: Directory) -> None:
-    sender, receiver = lossy(directory, 8)
-    ran = threading.Event()
-    got: list[bytes] = []
-
-    def run() -> None:
-        ran.set()
-        sender.send(message(3))
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    got.append(receiver.recv_bytes(PATIENCE))
-    thread.join()
-    assert ran.is_set() and got == [message(3)]
-
-
-# Processes.
-
-
-def test_killed_publisher(directory: Directory) -> None:
-    """The subscriber receives all that was sent, and is told of the death: while it waits, and afterwards."""
-    process = run_python(
-        directory,
-        """
-        sender = raw.make_lossy("ring", directory, 64, None, 16)
-        print("made", flush=True)
-        sys.stdin.readline()
-        sender.send_batch(bytes(5 * 16))
-        print("sent", flush=True)
-        sys.stdin.readline()
-        """,
-    )
-    assert line_of(process) == "made"
-    receiver = raw.join_receiver("ring", directory)
-    told: list[raw.ClosedError] = []
-    received: list[bytes] = []
-
-    def receive() -> None:
-        try:
-            while True:
-                received.append(receiver.recv_bytes())
-        except raw.ClosedError as error:
-            told.append(error)
-
-    thread = threading.Thread(target=receive)
-    thread.start()
-    assert process.stdin is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
-    assert line_of(process) == "sent"
-    process.send_signal(signal.SIGKILL)
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
-    ended(process)
-    assert received == [bytes(16)] * 5
-    assert told[0].peer_died and "has died, and all that it had sent is received" in str(told[0])
-    assert receiver.state == "dead"
-    for verb in (receiver.try_recv_bytes, lambda: list(receiver), lambda: receiver.try_recv_batch_into(bytearray(160))):
-        with pytest.raises(raw.ClosedError) as again:
-            verb()
-        assert again.value.peer_died
-
-
-def test_killed_consumer(directory: Directory) -> None:
-    sender = raw.make_spsc("ring", directory, 4, None, 16)
-    process = run_python(
-        directory,
-        """
-        receiver = raw.join_receiver("ring", directory)
-        print("joined", flush=True)
-        sys.stdin.readline()
-        """,
-    )
-    assert line_of(process) == "joined"
-    process.send_signal(signal.SIGKILL)
-    ended(process)
-    with pytest.raises(raw.ClosedError, match="has died") as told:
-        sender.send_batch(bytes(100 * 16), PATIENCE)
-    assert told.value.peer_died and told.value.sent <= 4
-
-
-def test_end_of_the_program_closes(directory: Directory) -> None:
-    """Whatever keeps the handle alive, and whichever thread waits."""
-    process = run_python(
-        directory,
-        """
-        import threading
-        handles = [raw.make_lossy("ring", directory, 64, None, 16)]
-        handles.append(handles)
-        idle = raw.join_receiver("ring", directory)
-        threading.Thread(target=idle.recv_bytes, daemon=True).start()
-        print("made", flush=True)
-        sys.stdin.readline()
-        handles[0].send(bytes(16))
-        """,
-    )
-    assert line_of(process) == "made"
-    receiver = raw.join_receiver("ring", directory)
-    assert ended(process) == ("", "") and process.returncode == 0
-    assert receiver.recv_bytes(PATIENCE) == bytes(16)
-    with pytest.raises(raw.ClosedError) as told:
-        receiver.recv_bytes(PATIENCE)
-    assert not told.value.peer_died and receiver.state == "closed"
-    assert raw.entries(directory) == []
-
-
-@pytest.mark.parametrize("verb", ["recv_bytes()", "recv_batch_into(bytearray(160))", "__next__()", "recv_value(1e9)"])
-def test_interrupt_ends_wait(directory: Directory, verb: str) -> None:
-    process = run_python(
-        directory,
-        f"""
-        sender = raw.make_lossy("ring", directory, 64, None, 16)
-        receiver = raw.join_receiver("ring", directory)
-        try:
-            print("waits", flush=True)
-            receiver.{verb}
-        except KeyboardInterrupt:
-            sender.send(bytes(16))
-            print("interrupted", receiver.recv_bytes() == bytes(16))
-        """,
-    )
-    assert line_of(process) == "waits"
-    process.send_signal(signal.SIGINT)
-    assert ended(process) == ("interrupted True\n", "")
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        'raw.join_receiver("none", directory, timeout=None)',
-        "full.send(bytes(16))",
-        "full.send_batch(bytes(160))",
-        "full.wait_for_subscribers(2)",
-        "records.recv()",
-    ],
-)
-def test_interrupt_ends_other_waits(directory: Directory, verb: str) -> None:
-    process = run_python(
-        directory,
-        f"""
-        full = raw.make_lossless("ring", directory, 4, None, 16)
-        receiver = raw.join_receiver("ring", directory)
-        full.send_batch(bytes(full.capacity * 16))
-        producer = raw.make_bytes("records", directory, 100)
-        records = raw.join_bytes("records", directory)
-        try:
-            print("waits", flush=True)
-            {verb}
-        except KeyboardInterrupt:
-            print("interrupted")
-        """,
-    )
-    assert line_of(process) == "waits"
-    process.send_signal(signal.SIGINT)
-    assert ended(process) == ("interrupted\n", "")
-
-
-def test_handler_of_a_signal_runs_during_wait(directory: Directory) -> None:
-    """A handler that returns does not end the wait."""
-    process = run_python(
-        directory,
-        """
-        sender = raw.make_lossy("ring", directory, 64, None, 16)
-        receiver = raw.join_receiver("ring", directory)
-        signal.signal(signal.SIGUSR1, lambda *_: sender.send(bytes(16)))
-        print("waits", flush=True)
-        print(receiver.recv_bytes() == bytes(16))
-        """,
-    )
-    assert line_of(process) == "waits"
-    process.send_signal(signal.SIGUSR1)
-    assert ended(process) == ("True\n", "")
-
-
-def test_fork(directory: Directory) -> None:
-    """A child neither uses nor closes its parent's handles, and makes its own."""
-    process = run_python(
-        directory,
-        """
-        import gc, threading
-        # One write for each line: the lines of two processes do not mix.
-        say = lambda *words: os.write(1, (" ".join(map(str, words)) + "\\n").encode())
-        sender = raw.make_lossless("ring", directory, 64, None, 16)
-        receiver = raw.join_receiver("ring", directory)
-        records = raw.make_bytes("records", directory, 100)
-        # A thread that has the handle at the time of the fork.
-        idle = raw.join_receiver("ring", directory)
-        thread = threading.Thread(target=idle.recv_bytes)
-        thread.start()
-        child = os.fork()
-        if child == 0:
-            told = 0
-            for verb in (
-                lambda: sender.send(bytes(16)), lambda: sender.send_batch(bytes(16)), lambda: sender.try_send(bytes(16)),
-                lambda: sender.sequence, lambda: sender.is_closed, sender.close, lambda: sender.wait_for_subscribers(9),
-                receiver.recv_bytes, receiver.try_recv_bytes, receiver.latest_bytes, lambda: len(receiver), receiver.arm,
-                lambda: receiver.recv_batch_into(bytearray(160)), lambda: receiver.try_recv_batch_into(bytearray()),
-                lambda: receiver.state, receiver.close, receiver.fileno, receiver.__next__,
-                idle.recv_bytes, idle.close, lambda: records.send(b""), records.close,
-            ):
-                try:
-                    verb()
-                except raw.ForkedError:
-                    told += 1
-            own = raw.join_receiver("ring", directory, timeout=None)
-            say("child", told)
-            del sender, receiver, records, idle
-            gc.collect()
-            message = own.recv_bytes()
-            own.close()
-            say("child", message == bytes(range(16)))
-            sys.exit(0)
-        say(sender.wait_for_subscribers(3))
-        sender.send(bytes(range(16)))
-        say(os.waitpid(child, 0)[1], receiver.recv_bytes() == bytes(range(16)), records.is_closed)
-        thread.join()
-        """,
-    )
-    out, errors = ended(process)
-    assert sorted(out.split("\n")) == ["", "0 True False", "True", "child 22", "child True"], (out, errors)
-
-
-def test_a_million_messages_take_no_memory(directory: Directory) -> None:
-    sender, receiver = lossless(directory, 1024)
-    batch, out = bytes(500 * BYTES), bytearray(500 * BYTES)
-
-    def some(count: int) -> None:
-        for _ in range(count // 1000):
-            assert sender.send_batch(batch) == 500
-            assert receiver.recv_batch_into(out) == 500
-            for _ in range(500):
-                sender.send(out[:BYTES])
-            for _ in range(500):
-                receiver.recv_bytes()
-
-    some(100_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    some(1_000_000)
-    # In KiB: a leak of 8 bytes a message would be 8000.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4000
-
-
-def test_handles_are_freed(directory: Directory) -> None:
-    def some() -> int:
-        for _ in range(50):
-            sender, receiver = lossless(directory, 8)
-            receiver.arm()
-            records = raw.make_bytes("records", directory, 100)
-            raw.join_bytes("records", directory)
-            with pytest.raises(raw.MismatchError):
-                raw.join_receiver("ring", directory, bytes=8)
-            del sender, receiver, records
-        return len(os.listdir("/proc/self/fd"))
-
-    # A thread of the library may hold one for a moment longer. A leak would be of 50.
-    assert abs(some() - some()) < 25
-    assert raw.entries(directory) == []
-
-
 # A loop that polls.
 
 
@@ -835,80 +418,3 @@ def test_descriptor(directory: Directory, make: Callable[[Directory, int], Pair]
         thread.join()
         assert number_of(receiver.recv_bytes(0)) == number
     assert receiver.try_recv_bytes() is None
-
-
-# Other languages.
-
-
-@pytest.fixture
-def program() -> str:
-    path = os.environ.get("ANNULUS_PROGRAM")
-    if not path:
-        pytest.skip("ANNULUS_PROGRAM is not set: it is the path of the program of annulus-cli")
-    return path
-
-
-PRICE = 'price{symbol:text 8,bid:f64(EUR),side:enum u8{buy=0,sell=1},size:u32?}'
-
-
-def packed(symbol: str, bid: float, side: int, size: int | None) -> bytes:
-    import struct
-
-    text = symbol.encode()
-    head = len(text).to_bytes(2, "little") + text.ljust(8, b"\0")
-    return head + struct.pack("<dB", bid, side) + struct.pack("<?I", size is not None, size or 0)
-
-
-def test_program_publishes(directory: Directory, program: str) -> None:
-    arguments = [program, "pub", "prices", "--directory", str(directory), "--json", "--lossless"]
-    publisher = subprocess.Popen(
-        [*arguments, "--schema", PRICE, "--subscribers", "1"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    receiver = raw.join_receiver("prices", directory, "oldest", timeout=PATIENCE)
-    assert (receiver.kind, receiver.schema) == ("lossless", raw.canonical(PRICE))
-    assert publisher.stdin is not None
-    for number in range(100):
-        line: dict[str, Any] = {"symbol": f"S{number}", "bid": number / 4, "side": "sell" if number % 2 else "buy"}
-        if number % 3:
-            line["size"] = number
-        publisher.stdin.write(json.dumps(line) + "\n")
-    publisher.stdin.close()
-    for number in range(100):
-        wanted = packed(f"S{number}", number / 4, number % 2, number if number % 3 else None)
-        assert receiver.recv_bytes(PATIENCE) == wanted
-    with pytest.raises(raw.ClosedError) as told:
-        receiver.recv_bytes(PATIENCE)
-    assert not told.value.peer_died
-    assert publisher.wait(PATIENCE) == 0
-
-
-def test_program_subscribes(directory: Directory, program: str) -> None:
-    sender = raw.make_lossless("prices", directory, 16, PRICE)
-    subscriber = subprocess.Popen(
-        [program, "sub", "prices", "--directory", str(directory), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert sender.wait_for_subscribers(1, PATIENCE)
-    for number in range(100):
-        size = number if number % 3 else None
-        sender.send(packed(f"S{number}", number / 4, number % 2, size), PATIENCE)
-    sender.close()
-    out, errors = subscriber.communicate(timeout=PATIENCE)
-    assert subscriber.returncode == 0, errors
-    for number, line in enumerate(out.splitlines()):
-        wanted = {"symbol": f"S{number}", "bid": number / 4, "side": "sell" if number % 2 else "buy"}
-        wanted["size"] = number if number % 3 else None
-        found = json.loads(line)
-        found.setdefault("size", None)
-        assert found == wanted
-    assert len(out.splitlines()) == 100
-
-
-def test_program_sends_to_a_queue(directory: Directory, program: str) -> None:
-    receiver = raw.make_mpsc("orders", directory, 16, PRICE)
-    line = json.dumps({"symbol": "AB", "bid": 1.5, "side": "sell"})
-    arguments = [program, "pub", "orders", "--directory", str(directory), "--json"]
-    assert subprocess.run(arguments, input=line, text=True, timeout=PATIENCE, stderr=subprocess.PIPE).returncode == 0
-    assert receiver.recv_bytes(PATIENCE) == packed("AB", 1.5, 1, None)

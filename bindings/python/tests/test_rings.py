@@ -538,74 +538,6 @@ def test_every_kind_goes_through_ring(at: str) -> None:
         }
 
 
-def test_asyncio_tasks_receive(at: str) -> None:
-    async def run() -> tuple[list[int], list[bytes]]:
-        producer = annulus.spsc("q", "u4", directory=at, capacity=4)
-        consumer = annulus.consume("q", directory=at)
-        records = annulus.produce_bytes("r", directory=at)
-        others = annulus.consume_bytes("r", directory=at)
-
-        async def send() -> None:
-            for number in range(50):
-                while not producer.try_send(number):
-                    await asyncio.sleep(0)
-                await asyncio.sleep(0.001 if number % 10 == 0 else 0)
-            records.send(b"record")
-            producer.close()
-
-        async def receive() -> list[int]:
-            return [int(number) async for number in consumer]
-
-        got, _, record = await asyncio.gather(receive(), send(), others.recv_async())
-        return got, [record]
-
-    got, records = asyncio.run(asyncio.wait_for(run(), SECONDS))
-    assert got == list(range(50))
-    assert records == [b"record"]
-
-
-def test_waiting_task_sleeps(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wakes: list[None] = []
-    wake = annulus._asyncio._wake
-
-    def counted(woken: asyncio.Future[None]) -> None:
-        wakes.append(None)
-        wake(woken)
-
-    monkeypatch.setattr(annulus._asyncio, "_wake", counted)
-
-    async def run() -> None:
-        with annulus.publish("p", "u4", directory=at) as pub:
-            sub = annulus.subscribe("p", directory=at)
-            for number in range(3):
-                waiting = asyncio.ensure_future(sub.recv_async())
-                for _ in range(100):
-                    await asyncio.sleep(0)
-                pub.send(number)
-                assert await waiting == number
-
-    asyncio.run(asyncio.wait_for(run(), SECONDS))
-    # One for each message, and a few for what was there before: not one for each turn of the loop.
-    assert 3 <= len(wakes) < 20
-
-
-def test_cancelled_task_loses_no_message(at: str) -> None:
-    async def run() -> None:
-        with annulus.publish("p", "u4", directory=at) as pub:
-            sub = annulus.subscribe("p", directory=at)
-            waiting = asyncio.ensure_future(sub.recv_async())
-            await asyncio.sleep(0.01)
-            with pytest.raises(RuntimeError, match="another task"):
-                await sub.recv_async()
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
-            pub.send(7)
-            assert await sub.recv_async() == 7
-
-    asyncio.run(asyncio.wait_for(run(), SECONDS))
-
-
 def test_dead_publisher_ends_iteration_with_error(at: str) -> None:
     process = SPAWN.Process(target=_publish_and_die, args=(at, 3))
     process.start()
@@ -800,6 +732,6 @@ def test_subclass_may_replace_verbs(at: str) -> None:
 
     with annulus.publish("p", "f8", directory=at) as pub:
         plain = annulus.subscribe("p", directory=at)
-        doubling = Doubling(annulus._annulus.join_receiver("p", at), plain._form)
+        doubling = Doubling(annulus._annulus.join_receiver("p", at), plain._form, plain.ring)
         pub.send(1.5)
         assert doubling.recv(SECONDS) == 3.0

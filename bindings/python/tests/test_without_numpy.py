@@ -74,6 +74,10 @@ def test_messages_are_dataclasses_and_structures() -> None:
             assert consumer.recv(60) == b"abc"
             assert producer.send_batch(b"abcdef") == 2
             assert [consumer.recv(60) for _ in range(2)] == [b"abc", b"def"]
+            with producer.reserve(2) as lent:
+                lent.view[:] = b"ghijkl"
+            with consumer.readable(timeout=60) as lent:
+                assert (len(lent), bytes(lent.view)) == (2, b"ghijkl")
         """
     )
 
@@ -87,6 +91,7 @@ def test_messages_are_dataclasses_and_structures() -> None:
         "annulus.subscribe('there').dtype",
         "annulus.collect(annulus.subscribe('there'), 0)",
         "annulus.text([])",
+        "annulus.spsc('q', schema='f64').reserve(1).array",
     ],
 )
 def test_what_needs_numpy_says_so(use: str) -> None:

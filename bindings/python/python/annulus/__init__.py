@@ -20,6 +20,8 @@ it, and two threads that receive share the messages. The GIL is released while a
 copies.
 
 **Processes.** A handle belongs to the process that made it: in a forked child its verbs raise `ForkedError`.
+The `ring` of a handle can be an argument of another process, which opens an end of its own: see `Ring`. A
+ring whose name is `None` is for the threads of one process.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from ._annulus import (
     DirectoryError,
     ForkedError,
     FullError,
+    LentError,
     MismatchError,
     NameTakenError,
     NoSeatError,
@@ -41,6 +44,7 @@ from ._annulus import (
 )
 from ._frames import collect, columns, frame
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from ._lent import Lent, LentRecord
 from ._message import (
     Array,
     Comment,
@@ -83,6 +87,7 @@ from ._open import (
     spsc,
     subscribe,
 )
+from ._ring import Ring
 from .schema import Schema
 
 __version__ = "0.1.0"
@@ -101,6 +106,9 @@ __all__ = [
     "ForkedError",
     "FullError",
     "Info",
+    "Lent",
+    "LentError",
+    "LentRecord",
     "MessageError",
     "MismatchError",
     "Name",
@@ -110,6 +118,7 @@ __all__ = [
     "PermissionError",
     "Producer",
     "Publisher",
+    "Ring",
     "RingNotFoundError",
     "Schema",
     "SchemaError",

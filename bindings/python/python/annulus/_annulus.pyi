@@ -77,6 +77,9 @@ class ForkedError(AnnulusError):
 class DirectoryError(AnnulusError, OSError):
     """The directory can't be used for the names of rings."""
 
+class LentError(AnnulusError, BufferError):
+    """The handle lends memory of its ring, or what it has lent is still looked at."""
+
 def canonical(text: str) -> str:
     """The text of a schema as rings write it: two texts that say the same have one canonical text. SchemaError."""
 
@@ -107,7 +110,7 @@ class _Entry(TypedDict):
     state: _State
     process: int | None
 
-def info(name: str, directory: _Directory = None) -> _Info:
+def info(name: str | RawInvitation, directory: _Directory = None) -> _Info:
     """What a ring says of itself, without joining it: kind, capacity, size and alignment and schema of messages, who made it.
 
     RingNotFoundError, PermissionError, DirectoryError.
@@ -117,7 +120,7 @@ def entries(directory: _Directory = None) -> list[_Entry]:
     """The names in a directory, with the state of each ring's process. DirectoryError."""
 
 def make_lossy(
-    name: str,
+    name: str | None,
     directory: _Directory,
     capacity: int,
     schema: str | None,
@@ -125,13 +128,13 @@ def make_lossy(
     alignment: int = 1,
     wait: str = "block",
 ) -> RawSender:
-    """Makes a lossy broadcast ring and gives it a name. Its messages have the schema, or only `bytes` bytes each.
+    """Makes a lossy broadcast ring and gives it a name, if there is one. Its messages have the schema, or only `bytes` bytes each.
 
     NameTakenError; SchemaError; ValueError: there is no such ring; DirectoryError.
     """
 
 def make_lossless(
-    name: str,
+    name: str | None,
     directory: _Directory,
     capacity: int,
     schema: str | None,
@@ -143,7 +146,7 @@ def make_lossless(
     """Makes a lossless broadcast ring, with seats for so many subscribers at one time."""
 
 def make_mp_lossy(
-    name: str,
+    name: str | None,
     directory: _Directory,
     capacity: int,
     schema: str | None,
@@ -155,7 +158,7 @@ def make_mp_lossy(
     """Joins the lossy broadcast ring of several publishers of this name, or makes it where there is none. NoSeatError, MismatchError, too."""
 
 def make_spsc(
-    name: str,
+    name: str | None,
     directory: _Directory,
     capacity: int,
     schema: str | None,
@@ -167,7 +170,7 @@ def make_spsc(
     """Makes a queue of one producer and one consumer, and its producer."""
 
 def make_mpsc(
-    name: str,
+    name: str | None,
     directory: _Directory,
     capacity: int,
     schema: str | None,
@@ -181,7 +184,7 @@ def make_mpsc(
     """Makes a queue of several producers, with places for so many at one time, and its one consumer."""
 
 def join_sender(
-    name: str,
+    name: str | RawInvitation,
     directory: _Directory = None,
     schema: str | None = None,
     bytes: int | None = None,
@@ -195,7 +198,7 @@ def join_sender(
     """
 
 def join_receiver(
-    name: str,
+    name: str | RawInvitation,
     directory: _Directory = None,
     start: _Start = "newest",
     schema: str | None = None,
@@ -212,8 +215,11 @@ def join_receiver(
 
 class _Handle:
     @property
-    def name(self) -> str:
-        """The ring's name."""
+    def name(self) -> str | None:
+        """The ring's name; None if it has none."""
+    @property
+    def invitation(self) -> RawInvitation | None:
+        """What this process joins the ring by, if it has no name and was made by this handle."""
     @property
     def kind(self) -> _Kind:
         """Which ring it is."""
@@ -236,6 +242,22 @@ class _Handle:
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
+class RawInvitation:
+    """The invitation to a ring without a name, for this process."""
+
+class RawLoan:
+    """What a handle has lent, until it is given back."""
+
+    def view(self) -> memoryview:
+        """A new memoryview of the bytes. LentError: they were given back."""
+    def __len__(self) -> int:
+        """How many messages there are, or there is room for; of a record, how many bytes."""
+    def give_back(self, count: int | None) -> None:
+        """Receives or sends the first `count` messages, or bytes of the record that is sent, and gives the rest back; None: neither.
+
+        LentError: a view of them exists; then it happens once no view is left, and another verb of the handle is called. ClosedError: nothing was sent.
+        """
+
 class RawSender(_Handle):
     """The sending end of a ring."""
 
@@ -247,6 +269,11 @@ class RawSender(_Handle):
         """Sends the messages of the buffer, one after the other, and returns how many: fewer than all if the time ends.
 
         The buffer's length is a multiple of `message_bytes`. ClosedError, whose `sent` says how many were sent before.
+        """
+    def reserve(self, most: int, timeout: float | None = None) -> RawLoan:
+        """Reserves room in a queue for up to `most` messages, to write them there; waits for room for one. The room has any bytes at first.
+
+        FullError (a TimeoutError), ClosedError, LentError. TypeError: a broadcast ring lends none.
         """
     def wait_for_subscribers(self, count: int, timeout: float | None = None) -> bool:
         """Waits until a lossless ring has so many subscribers, and returns whether it has. True at once of other rings."""
@@ -275,6 +302,11 @@ class RawReceiver(_Handle):
         """
     def try_recv_batch_into(self, buffer: _Buffer) -> int:
         """As `recv_batch_into`, without a wait."""
+    def readable(self, most: int | None = None, timeout: float | None = None) -> RawLoan:
+        """Lends up to `most` messages where they lie in a queue, and waits for the first. They lie in one piece, so more may wait behind them.
+
+        TimeoutError, ClosedError, LentError. TypeError: a broadcast ring lends none.
+        """
     def latest_into(self, buffer: _Buffer) -> bool:
         """Receives the newest message that is there, and passes those before it, which count in `total_skipped` (of a lossy ring in `total_lagged`, too).
 
@@ -323,11 +355,16 @@ class RawBytesProducer:
         """Sends a record. FullError (a TimeoutError), ClosedError. ValueError: it is longer than `max_len`."""
     def try_send(self, record: _Buffer) -> bool:
         """Sends a record without a wait. False: there is no room."""
+    def reserve(self, max_bytes: int, timeout: float | None = None) -> RawLoan:
+        """Reserves room for a record of up to so many bytes, to write it there; waits for room. The errors of `send`; LentError."""
     @property
     def max_len(self) -> int:
         """How long a record may be: half the capacity."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str | None: ...
+    @property
+    def invitation(self) -> RawInvitation | None:
+        """What this process joins the queue by, if it has no name and was made by this handle."""
     @property
     def capacity(self) -> int: ...
     @property
@@ -346,6 +383,8 @@ class RawBytesConsumer:
 
     def recv(self, timeout: float | None = None) -> builtins.bytes:
         """Receives a record. TimeoutError, ClosedError."""
+    def readable(self, timeout: float | None = None) -> RawLoan:
+        """Lends the next record where it lies in the queue, and waits for it. TimeoutError, ClosedError, LentError."""
     def try_recv(self) -> builtins.bytes | None:
         """Receives a record without a wait; None if nothing is there. ClosedError."""
     def __iter__(self) -> Self: ...
@@ -353,7 +392,7 @@ class RawBytesConsumer:
     @property
     def max_len(self) -> int: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str | None: ...
     @property
     def capacity(self) -> int: ...
     @property
@@ -370,11 +409,11 @@ class RawBytesConsumer:
     def arm(self) -> bool: ...
 
 def make_bytes(
-    name: str, directory: _Directory, capacity: int, wait: str = "block", when_consumer_dies: _WhenGone = "close"
+    name: str | None, directory: _Directory, capacity: int, wait: str = "block", when_consumer_dies: _WhenGone = "close"
 ) -> RawBytesProducer:
     """Makes a queue of records with so many bytes, and its producer."""
 
 def join_bytes(
-    name: str, directory: _Directory = None, wait: str = "block", timeout: float | None = 0
+    name: str | RawInvitation, directory: _Directory = None, wait: str = "block", timeout: float | None = 0
 ) -> RawBytesConsumer:
     """Becomes the consumer of a queue of records. Waits for the queue so long."""

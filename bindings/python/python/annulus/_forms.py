@@ -169,14 +169,14 @@ class Asked:
         """The text of the schema that the ring must have, where that is said exactly."""
         return None if self.schema is None or self.is_layout_only else self.schema.text
 
-    def form(self, name: str, text: str | None, size: int) -> Form[Any]:
-        """What the messages of the ring of this name are, whose schema has this text, in Python.
+    def form(self, ring: str, text: str | None, size: int) -> Form[Any]:
+        """What the messages of a ring, as texts call it, are in Python. Its schema has this text.
 
         ``MismatchError`` shows both sides, if the ring's messages are not what is asked for.
         """
         schema = Schema(text) if text is not None else None
         if self.is_layout_only:
-            self._check_layout(name, schema, size)
+            self._check_layout(ring, schema, size)
         if self.is_class:
             assert self.schema is not None
             return of_class(self.of, self.schema)
@@ -189,14 +189,14 @@ class Asked:
             return of_bytes(known, size)
         return of_dtype(known.dtype if self.of is None else self.of, known)
 
-    def _check_layout(self, name: str, schema: Schema | None, size: int) -> None:
+    def _check_layout(self, ring: str, schema: Schema | None, size: int) -> None:
         assert self.schema is not None
         if schema is None and self.schema.size == size or schema is not None and schema.fits(self.of):
             return
         theirs = f"{size} bytes, without a schema" if schema is None else _shown(schema)
         what = f"the structure {self.of.__name__}" if self.is_structure else f"the dtype {self.of}"
         raise MismatchError(
-            f"the messages of {name!r} are\n  {theirs}\nand what is asked for is\n  {what}: {self.schema}"
+            f"the messages of {ring} are\n  {theirs}\nand what is asked for is\n  {what}: {self.schema}"
         )
 
 

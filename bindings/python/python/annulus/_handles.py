@@ -5,17 +5,20 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
 from ._forms import Form
+from ._lent import Lent, LentRecord
 from .schema import Schema
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from typing_extensions import Self
+
+    from ._ring import Ring
 
 M = TypeVar("M")
 State = Literal["not_yet", "alive", "closed", "dead"]
@@ -27,14 +30,20 @@ class _Handle(Generic[M]):
 
     _raw: Any
 
-    def __init__(self, raw: Any, form: Form[M]) -> None:
+    def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
         self._raw = raw
         self._form = form
+        self._ring = ring
 
     @property
-    def name(self) -> str:
-        """The ring's name."""
-        return cast(str, self._raw.name)
+    def name(self) -> str | None:
+        """The ring's name; ``None`` if it has none."""
+        return cast("str | None", self._raw.name)
+
+    @property
+    def ring(self) -> Ring[M]:
+        """The ring, to open more ends of it, also in another process: see :class:`annulus.Ring`."""
+        return self._ring
 
     @property
     def kind(self) -> str:
@@ -87,12 +96,15 @@ class _Handle(Generic[M]):
 
     def __repr__(self) -> str:
         what = self._form.schema.text if self._form.schema else f"{self._form.size} bytes"
-        return f"<annulus.{type(self).__name__} of {self.name!r}, {self.kind}, messages: {what}>"
+        return f"<annulus.{type(self).__name__} of {called(self.name)}, {self.kind}, messages: {what}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise _no_pickle(self)
 
 
 class _Sender(_Handle[M]):
-    def __init__(self, raw: Any, form: Form[M]) -> None:
-        super().__init__(raw, form)
+    def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
+        super().__init__(raw, form, ring)
         self._dump = form.dump
 
     def send(self, message: M, timeout: float | None = None) -> None:
@@ -159,10 +171,33 @@ class Producer(_Sender[M]):
     """Sends into a queue: each message goes to the one consumer. :func:`annulus.spsc` and
     :func:`annulus.produce` make one."""
 
+    def reserve(self, most: int, timeout: float | None = None) -> Lent:
+        """Lends room for up to ``most`` messages in the ring's memory, for a ``with`` block, to write them
+        there without a copy. Waits for room for one, at most ``timeout`` seconds. The room lies in one piece,
+        so it may be smaller than what is free: ``len(lent)``.
+
+        When the block ends, all are sent, or the first ``lent.count``. A block that raises sends nothing.
+        What was not written has old content: zeros, or messages from before.
+
+        Meanwhile, the other verbs of the handle raise :class:`annulus.LentError`, in each thread. Raises what
+        :meth:`send` raises, and :class:`annulus.ClosedError` at the end of the block if nothing was sent,
+        because the ring was closed meanwhile. See :class:`annulus.Lent`.
+
+        >>> with annulus.spsc("doc-reserve", "f8") as producer, annulus.consume("doc-reserve") as consumer:
+        ...     with producer.reserve(3) as lent:
+        ...         lent[:] = [1.5, 2.5, 3.5]
+        ...         lent.count = 2
+        ...     consumer.recv_batch()
+        array([1.5, 2.5])
+        """
+        if most < 1:
+            raise ValueError(f"reserve({most}): room is for one message at least")
+        return Lent(self._raw.reserve(most, timeout), self._form)
+
 
 class _Receiver(_Handle[M]):
-    def __init__(self, raw: Any, form: Form[M]) -> None:
-        super().__init__(raw, form)
+    def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
+        super().__init__(raw, form, ring)
         self._load = form.load
         self._awaited = False
         if form.load is None:
@@ -321,7 +356,9 @@ class _Receiver(_Handle[M]):
 
 
 class Subscriber(_Receiver[M]):
-    """Receives each message of a broadcast ring. :func:`annulus.subscribe` makes one."""
+    """Receives each message of a broadcast ring. :func:`annulus.subscribe` makes one.
+
+    It lends no messages in place, as a :class:`Consumer` does: the publisher may overwrite them meanwhile."""
 
     @property
     def total_lagged(self) -> int:
@@ -337,6 +374,41 @@ class Subscriber(_Receiver[M]):
 class Consumer(_Receiver[M]):
     """Receives the messages of a queue, of which each comes once. :func:`annulus.consume` and
     :func:`annulus.mpsc` make one."""
+
+    def readable(self, most: int | None = None, timeout: float | None = None) -> Lent:
+        """Lends messages where they lie in the ring's memory, for a ``with`` block: up to ``most``, without a
+        copy. Waits for the first one, at most ``timeout`` seconds. They lie in one piece, so more may wait
+        behind them. The array is read-only.
+
+        When the block ends, all are received, or the first ``lent.count``; the others come again. A block
+        that raises receives nothing.
+
+        Meanwhile, the other verbs of the handle raise :class:`annulus.LentError`, in each thread. Raises what
+        :meth:`recv` raises. See :class:`annulus.Lent`.
+
+        >>> with annulus.spsc("doc-readable", "f8") as producer, annulus.consume("doc-readable") as consumer:
+        ...     for price in 1.5, 2.5, 3.5:
+        ...         producer.send(price)
+        ...     with consumer.readable(timeout=60) as lent:
+        ...         total = float(lent.array.sum())
+        ...     total, len(consumer)
+        (7.5, 0)
+        """
+        if most is not None and most < 1:
+            raise ValueError(f"readable({most}): it lends at least one message")
+        return Lent(self._raw.readable(most, timeout), self._form)
+
+
+def called(name: str | None) -> str:
+    """How texts call a ring."""
+    return "a ring without a name" if name is None else repr(name)
+
+
+def _no_pickle(handle: object) -> TypeError:
+    of = type(handle).__name__
+    return TypeError(
+        f"a {of} belongs to its process, and can't be pickled: pass handle.ring, and open it in the child"
+    )
 
 
 def _buffer(form: Form[Any], array: Any, name: str, is_written: bool) -> Any:
@@ -374,8 +446,9 @@ class BytesProducer:
     """Sends records, which are bytes of any length, to one consumer. :func:`annulus.produce_bytes` makes
     one."""
 
-    def __init__(self, raw: _annulus.RawBytesProducer) -> None:
+    def __init__(self, raw: _annulus.RawBytesProducer, ring: Ring[bytes]) -> None:
         self._raw = raw
+        self._ring = ring
 
     def send(self, record: Any, timeout: float | None = None) -> None:
         """Sends a record, and waits for room, at most ``timeout`` seconds. ``ValueError``: it is longer than
@@ -386,10 +459,36 @@ class BytesProducer:
         """As :meth:`send`, without a wait: ``False`` if there is no room."""
         return self._raw.try_send(record)
 
+    def reserve(self, max_bytes: int, timeout: float | None = None) -> LentRecord:
+        """Lends room for a record of up to so many bytes in the ring's memory, for a ``with`` block, to write
+        it there without a copy. When the block ends, the record is sent: all of it, or the first
+        ``lent.count`` bytes. A block that raises sends nothing. What was not written has old content. Waits
+        and raises as :meth:`send` does; see :class:`annulus.Lent` for views that are left.
+
+        >>> with annulus.produce_bytes("doc-br") as producer, annulus.consume_bytes("doc-br") as consumer:
+        ...     with producer.reserve(100) as lent:
+        ...         lent.view[:5] = b"hello"
+        ...         lent.count = 5
+        ...     with consumer.readable(timeout=60) as lent:
+        ...         lent.view.tobytes()
+        b'hello'
+        """
+        if max_bytes < 0:
+            raise ValueError(f"reserve({max_bytes}): a record has 0 bytes or more")
+        return LentRecord(self._raw.reserve(max_bytes, timeout))
+
     @property
-    def name(self) -> str:
-        """The queue's name."""
+    def name(self) -> str | None:
+        """The queue's name; ``None`` if it has none."""
         return self._raw.name
+
+    @property
+    def ring(self) -> Ring[bytes]:
+        """The queue, to open its other end, also in another process: see :class:`annulus.Ring`."""
+        return self._ring
+
+    def __reduce__(self) -> NoReturn:
+        raise _no_pickle(self)
 
     @property
     def capacity(self) -> int:
@@ -420,8 +519,9 @@ class BytesProducer:
 class BytesConsumer:
     """Receives records. :func:`annulus.consume_bytes` makes one."""
 
-    def __init__(self, raw: _annulus.RawBytesConsumer) -> None:
+    def __init__(self, raw: _annulus.RawBytesConsumer, ring: Ring[bytes]) -> None:
         self._raw = raw
+        self._ring = ring
         self._awaited = False
 
     def recv(self, timeout: float | None = None) -> bytes:
@@ -432,6 +532,12 @@ class BytesConsumer:
     def try_recv(self) -> bytes | None:
         """As :meth:`recv`, without a wait: ``None`` if nothing is there."""
         return self._raw.try_recv()
+
+    def readable(self, timeout: float | None = None) -> LentRecord:
+        """Lends the next record where it lies in the ring's memory, for a ``with`` block: without a copy,
+        read-only. When the block ends, the record is received. A block that raises receives nothing. Waits
+        and raises as :meth:`recv` does. See :meth:`BytesProducer.reserve` for an example."""
+        return LentRecord(self._raw.readable(timeout))
 
     def __iter__(self) -> Iterator[bytes]:
         """The records as they come, until the queue is closed. If the producer's process has died, the end is
@@ -447,9 +553,17 @@ class BytesConsumer:
             await _asyncio.readable(self)
 
     @property
-    def name(self) -> str:
-        """The queue's name."""
+    def name(self) -> str | None:
+        """The queue's name; ``None`` if it has none."""
         return self._raw.name
+
+    @property
+    def ring(self) -> Ring[bytes]:
+        """The queue, to open its other end, also in another process: see :class:`annulus.Ring`."""
+        return self._ring
+
+    def __reduce__(self) -> NoReturn:
+        raise _no_pickle(self)
 
     @property
     def capacity(self) -> int:

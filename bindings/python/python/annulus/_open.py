@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from . import _annulus
-from ._annulus import MismatchError
-from ._forms import Asked, Form
+from ._forms import Asked
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from ._ring import Directory, Ring, form_of, ring_at
 from .schema import Schema, SchemaLike
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 M = TypeVar("M")
-Directory = Union[str, "os.PathLike[str]", None]
-
-BROADCASTS = ("lossy", "lossless", "mp_lossy")
-QUEUES = ("spsc", "mpsc")
 
 
 class Info(TypedDict):
@@ -78,36 +73,19 @@ def _made(asked: Asked, verb: str) -> tuple[str | None, int | None]:
     return (asked.schema.text if asked.schema else None), asked.message_bytes
 
 
-def _checked(asked: Asked, name: str, directory: Directory, kinds: tuple[str, ...], verb: str) -> None:
-    """Refuses a ring that does not fit before it is joined: to leave a queue again may close it."""
-    try:
-        found = _annulus.info(name, directory)
-    except _annulus.RingNotFoundError:
-        return  # It is not there yet, so its messages are checked once it is joined.
-    if found["kind"] not in kinds:
-        others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
-        other = (
-            f"; annulus.{others.get(found['kind'], 'subscribe')} takes it"
-            if verb in ("subscribe", "consume")
-            else ""
-        )
-        raise MismatchError(
-            f"{name!r} is of the kind {found['kind']}, and {verb} is for {', '.join(kinds)}{other}"
-        )
-    asked.form(name, found["schema"], found["bytes"])
+def _check_directory(name: str | None, directory: Directory) -> None:
+    if name is None and directory is not None:
+        raise TypeError(f"directory={directory!r} is for the name of a ring, and name is None: leave it out")
 
 
-def _form_of(raw: Any, asked: Asked) -> Form[Any]:
-    try:
-        return asked.form(raw.name, raw.schema, raw.message_bytes)
-    except BaseException:
-        raw.close()
-        raise
+def _own_ring(raw: Any, directory: Directory, dtype: Any = None) -> Ring[Any]:
+    """The ring that this end has made."""
+    return ring_at(raw.invitation if raw.name is None else raw.name, directory, dtype)
 
 
 @overload
 def publish(
-    name: str,
+    name: str | None,
     dtype: type[M],
     *,
     capacity: int = 1024,
@@ -119,7 +97,7 @@ def publish(
 ) -> Publisher[M]: ...
 @overload
 def publish(
-    name: str,
+    name: str | None,
     dtype: npt.DTypeLike | None = None,
     *,
     schema: SchemaLike | None = None,
@@ -132,7 +110,7 @@ def publish(
     wait: str = "block",
 ) -> Publisher[Any]: ...
 def publish(
-    name: str,
+    name: str | None,
     dtype: Any = None,
     *,
     schema: SchemaLike | None = None,
@@ -144,7 +122,8 @@ def publish(
     directory: Directory = None,
     wait: str = "block",
 ) -> Publisher[Any]:
-    """Makes a broadcast ring with this name, and its publisher. Each subscriber gets each message.
+    """Makes a broadcast ring with this name, and its publisher. Each subscriber gets each message. A ring
+    whose name is ``None`` is for threads and tasks of this process: ``publisher.ring`` has its other ends.
 
     What the messages are, one of these says: ``dtype``, which is a ``@annulus.message`` class, a
     ``numpy.dtype`` or what makes one, or a ``ctypes.Structure``; ``schema``, a :class:`Schema` or its text;
@@ -167,6 +146,7 @@ def publish(
     ...     prices.send((1.0921, 1.0922))
     """
     asked = Asked(dtype, schema, message_bytes)
+    _check_directory(name, directory)
     text, size = _made(asked, "publish")
     if publishers < 1:
         raise ValueError(f"publishers={publishers}: a ring has 1 or more")
@@ -180,7 +160,7 @@ def publish(
         raw = _annulus.make_mp_lossy(name, directory, capacity, text, size, wait=wait, publishers=publishers)
     else:
         raw = _annulus.make_lossy(name, directory, capacity, text, size, wait=wait)
-    return Publisher(raw, _form_of(raw, asked))
+    return Publisher(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
 
 
 @overload
@@ -215,10 +195,8 @@ def join_publisher(
     >>> with annulus.publish("doc-join", "f8", publishers=4), annulus.join_publisher("doc-join") as another:
     ...     another.send(1.5)
     """
-    asked = Asked(dtype, schema, message_bytes)
-    _checked(asked, name, directory, ("mp_lossy",), "join_publisher")
-    raw = _annulus.join_sender(name, directory, asked.expected(), message_bytes, wait=wait, timeout=timeout)
-    return Publisher(raw, _form_of(raw, asked))
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.join_publisher(dtype, schema=schema, message_bytes=message_bytes, timeout=timeout, wait=wait)
 
 
 @overload
@@ -280,21 +258,30 @@ def subscribe(
     ...     print(message, sub.enums["side"](message["side"]).name)
     (1.5, 1) sell
     """
-    asked = Asked(dtype, schema, message_bytes)
-    _checked(asked, name, directory, BROADCASTS, "subscribe")
-    raw = _annulus.join_receiver(
-        name, directory, start, asked.expected(), message_bytes, wait=wait, timeout=timeout, awaited=awaited
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.subscribe(
+        dtype,
+        schema=schema,
+        message_bytes=message_bytes,
+        start=start,
+        timeout=timeout,
+        awaited=awaited,
+        wait=wait,
     )
-    return Subscriber(raw, _form_of(raw, asked))
 
 
 @overload
 def spsc(
-    name: str, dtype: type[M], *, capacity: int = 1024, directory: Directory = None, wait: str = "block"
+    name: str | None,
+    dtype: type[M],
+    *,
+    capacity: int = 1024,
+    directory: Directory = None,
+    wait: str = "block",
 ) -> Producer[M]: ...
 @overload
 def spsc(
-    name: str,
+    name: str | None,
     dtype: npt.DTypeLike | None = None,
     *,
     schema: SchemaLike | None = None,
@@ -304,7 +291,7 @@ def spsc(
     wait: str = "block",
 ) -> Producer[Any]: ...
 def spsc(
-    name: str,
+    name: str | None,
     dtype: Any = None,
     *,
     schema: SchemaLike | None = None,
@@ -322,14 +309,15 @@ def spsc(
     7
     """
     asked = Asked(dtype, schema, message_bytes)
+    _check_directory(name, directory)
     text, size = _made(asked, "spsc")
     raw = _annulus.make_spsc(name, directory, capacity, text, size, wait=wait)
-    return Producer(raw, _form_of(raw, asked))
+    return Producer(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
 
 
 @overload
 def mpsc(
-    name: str,
+    name: str | None,
     dtype: type[M],
     *,
     capacity: int = 1024,
@@ -339,7 +327,7 @@ def mpsc(
 ) -> Consumer[M]: ...
 @overload
 def mpsc(
-    name: str,
+    name: str | None,
     dtype: npt.DTypeLike | None = None,
     *,
     schema: SchemaLike | None = None,
@@ -350,7 +338,7 @@ def mpsc(
     wait: str = "block",
 ) -> Consumer[Any]: ...
 def mpsc(
-    name: str,
+    name: str | None,
     dtype: Any = None,
     *,
     schema: SchemaLike | None = None,
@@ -370,9 +358,10 @@ def mpsc(
     7
     """
     asked = Asked(dtype, schema, message_bytes)
+    _check_directory(name, directory)
     text, size = _made(asked, "mpsc")
     raw = _annulus.make_mpsc(name, directory, capacity, text, size, wait=wait, producers=producers)
-    return Consumer(raw, _form_of(raw, asked))
+    return Consumer(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
 
 
 @overload
@@ -403,10 +392,8 @@ def produce(
     """Becomes a producer of the queue of this name, which takes several. The arguments and the errors are as
     of :func:`subscribe`; :class:`annulus.NoSeatError`: it has all its producers. See :func:`mpsc` for an
     example."""
-    asked = Asked(dtype, schema, message_bytes)
-    _checked(asked, name, directory, ("mpsc",), "produce")
-    raw = _annulus.join_sender(name, directory, asked.expected(), message_bytes, wait=wait, timeout=timeout)
-    return Producer(raw, _form_of(raw, asked))
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.produce(dtype, schema=schema, message_bytes=message_bytes, timeout=timeout, wait=wait)
 
 
 @overload
@@ -437,16 +424,12 @@ def consume(
     """Becomes the consumer of the queue of this name, which has one at a time; behind one that has left, it
     goes on with the next message. The arguments and the errors are as of :func:`subscribe`. See :func:`spsc`
     for an example."""
-    asked = Asked(dtype, schema, message_bytes)
-    _checked(asked, name, directory, QUEUES, "consume")
-    raw = _annulus.join_receiver(
-        name, directory, "newest", asked.expected(), message_bytes, wait=wait, timeout=timeout
-    )
-    return Consumer(raw, _form_of(raw, asked))
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.consume(dtype, schema=schema, message_bytes=message_bytes, timeout=timeout, wait=wait)
 
 
 def produce_bytes(
-    name: str, *, capacity: int = 1 << 16, directory: Directory = None, wait: str = "block"
+    name: str | None, *, capacity: int = 1 << 16, directory: Directory = None, wait: str = "block"
 ) -> BytesProducer:
     """Makes a queue of records, which are bytes of any length up to half the ``capacity`` in bytes, and its
     producer.
@@ -456,7 +439,9 @@ def produce_bytes(
     ...     consumer.recv(timeout=60)
     b'of any length'
     """
-    return BytesProducer(_annulus.make_bytes(name, directory, capacity, wait=wait))
+    _check_directory(name, directory)
+    raw = _annulus.make_bytes(name, directory, capacity, wait=wait)
+    return BytesProducer(raw, _own_ring(raw, directory))
 
 
 def consume_bytes(
@@ -464,4 +449,5 @@ def consume_bytes(
 ) -> BytesConsumer:
     """Becomes the consumer of the queue of records of this name. Waits for it at most ``timeout`` seconds.
     See :func:`produce_bytes` for an example."""
-    return BytesConsumer(_annulus.join_bytes(name, directory, wait=wait, timeout=timeout))
+    ring: Ring[bytes] = Ring(name, directory=directory)
+    return ring.consume_bytes(timeout=timeout, wait=wait)
