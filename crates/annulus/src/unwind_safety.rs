@@ -171,12 +171,12 @@ whole_after_a_panic! {
     [] crate::shm::dynamic::Ring;
     [] crate::shm::dynamic::Sender;
     [] crate::shm::FindError;
-    [] crate::shm::frames::AcceptedFrames;
+    [M] crate::shm::frames::AcceptedFrames<M>;
     [] crate::shm::frames::Frame;
-    [] crate::shm::frames::Loan<'_>;
-    [] crate::shm::frames::Publisher;
+    [M: Mode] crate::shm::frames::Loan<'_, M>;
+    [M: Mode] crate::shm::frames::Publisher<M>;
     [] crate::shm::frames::SubscribeError;
-    [] crate::shm::frames::Subscriber;
+    [M: Mode] crate::shm::frames::Subscriber<M>;
     [] crate::shm::NameError;
     [] crate::shm::ShareError;
 }

@@ -49,7 +49,9 @@ pub(crate) struct InfoArguments {
     /// `payload_alignment`, `fingerprint`, `type` (what this program calls such messages, if it knows them),
     /// `published`, `pending`, and `readers`, a list of objects with the keys `seat` (null for a process that
     /// has the ring but no seat), `state`, `position`, `lag`, `behind_ns` (how long ago the message was
-    /// published that it takes next, where messages say that), `pid` and `command`. What is not known is
+    /// published that it takes next, where messages say that), `pid` and `command`. `frames`, of a ring of
+    /// frames, is an object with the keys `count`, `bytes` (of each), `room` (for how many subscribers),
+    /// `most_held` (by each of them) and `held`, a list of how many each one holds. What is not known is
     /// null.
     #[arg(long)]
     pub(super) json: bool,

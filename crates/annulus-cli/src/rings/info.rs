@@ -1,7 +1,7 @@
 //! [`Info`]: one ring, in words or as JSON.
 
 use annulus::schema::{Field, Kind};
-use annulus::shm::{AttachError, Directory};
+use annulus::shm::{AttachError, Directory, FrameUse};
 use serde::Serialize;
 
 use super::directory::observe;
@@ -45,6 +45,50 @@ pub(super) struct Info {
     /// How many messages wait, if that is known.
     pending: Option<u64>,
     readers: Vec<ReaderInfo>,
+    /// Of a ring of frames.
+    frames: Option<FramesInfo>,
+}
+
+/// How the frames of a ring are used.
+#[derive(Serialize)]
+struct FramesInfo {
+    count: u64,
+    bytes: u64,
+    /// For how many subscribers there is room.
+    room: u64,
+    /// How many each of them may hold.
+    most_held: u64,
+    /// How many each of them holds that is there.
+    held: Vec<u64>,
+}
+
+impl FramesInfo {
+    fn of(used: &FrameUse) -> Self {
+        Self {
+            count: used.frames as u64,
+            bytes: used.frame_bytes as u64,
+            room: used.room as u64,
+            most_held: used.most_held as u64,
+            held: used.held.iter().map(|&held| held as u64).collect(),
+        }
+    }
+
+    /// Two lines.
+    fn to_text(&self) -> [(&'static str, String); 2] {
+        let Self { count, bytes, room, most_held, held } = self;
+        let (here, sum) = (held.len() as u64, held.iter().sum::<u64>());
+        [
+            ("Frames", format!("{} of up to {} each", grouped(*count), counted(*bytes, "byte"))),
+            (
+                "Held",
+                format!(
+                    "{} by {} ({room} at most, {most_held} each)",
+                    grouped(sum),
+                    counted(here, "subscriber")
+                ),
+            ),
+        ]
+    }
 }
 
 /// A reader, as `annulus top --json` has it.
@@ -150,6 +194,7 @@ impl Info {
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
             readers: readers.iter().map(ReaderInfo::of).collect(),
+            frames: observer.frames().as_ref().map(FramesInfo::of),
         })
     }
 
@@ -187,6 +232,7 @@ impl Info {
             lines.push(("Published", grouped(published)));
             lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), grouped)));
         }
+        lines.extend(self.frames.iter().flat_map(FramesInfo::to_text));
         lines.extend(self.readers.iter().map(|reader| ("Reader", reader.to_text())));
         let mut page = Page::new(room);
         for (key, value) in lines {

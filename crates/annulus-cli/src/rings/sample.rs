@@ -140,7 +140,10 @@ impl Ring {
     /// Whether all its readers say how far they are.
     pub(crate) fn tells_lag(&self) -> bool {
         self.header.is_some_and(|header| {
-            matches!(header.kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Lossless)
+            matches!(
+                header.kind,
+                ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Lossless | ShmKind::LosslessFrames
+            )
         })
     }
 
@@ -168,6 +171,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::Bytes => "records",
         ShmKind::BroadcastBytes => "lossy rec",
         ShmKind::Frames => "frames",
+        ShmKind::LosslessFrames => "all frames",
         _ => "other",
     }
 }

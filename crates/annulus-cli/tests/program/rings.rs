@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
 use annulus::Settings;
-use annulus::shm::{Directory, Shared, broadcast};
+use annulus::shm::{Directory, Shared, broadcast, frames};
 use serde_json::Value;
 
 /// What it prints to standard output and to standard error, and its exit code.
@@ -204,6 +204,28 @@ fn info_describes_a_ring() {
         assert_eq!(reader[key], value, "{key}");
     }
     assert_eq!((&reader["state"], told["readers"].as_array().unwrap().len()), (&Value::from("alive"), 1));
+
+    assert!(told["frames"].is_null());
+
+    // A ring of frames.
+    let builder = frames::Builder::new(Settings::new(4), 100_000).subscribers(3);
+    let Shared { handle: mut camera, invitation, .. } = builder.build_lossless().unwrap();
+    let _camera = invitation.publish(&directory, "camera").unwrap();
+    let mut viewer = invitation.accept_lossless_frames().unwrap().subscribe().unwrap();
+    camera.publish(b"picture").unwrap();
+    let _frame = viewer.recv().unwrap();
+    let (said, _, _) = info("camera");
+    for line in [
+        "Kind:      lossless broadcast ring of frames\n",
+        "Frames:    12 of up to 100,000 bytes each\n",
+        "Held:      1 by 1 subscriber (3 at most, 2 each)\n",
+        "Reader:    seat 0, alive, at 1, 0 behind",
+    ] {
+        assert!(said.contains(line), "{line}\nis not in\n{said}");
+    }
+    let (said, _, _) = run(annulus("info").arg("--directory").arg(&path).args(["camera", "--json"]));
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(told["frames"]["held"], Value::from([1].as_slice()));
 
     // A name that is not there, one that can't be, and a file that is no ring's.
     fs::write(path.join("damaged.ring"), "what?").unwrap();

@@ -524,6 +524,12 @@ impl<T: Message> Publisher<T, Lossless> {
         self.single.shared.refuses()
     }
 
+    /// Makes sure that the next message may be written, and waits for that. The room stays until it is.
+    #[cfg(feature = "shm")]
+    pub(crate) fn wait_for_room(&mut self, until: Until) -> Result<(), Refusal> {
+        self.single.admit_until(until)
+    }
+
     /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
     #[inline(always)]
     pub(super) fn put_admitted<E: GiveBack<T>>(

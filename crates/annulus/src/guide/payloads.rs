@@ -85,6 +85,9 @@
 //! assert_eq!(recorder.process(|frame| frame.len()), Ok(640 * 480));
 //! ```
 //!
+//! Between processes, and where a reader keeps frames for as long as it likes, a ring of frames:
+//! `shm::frames`.
+//!
 //! A block that one reader consumes is a buffer of a [pool](crate::pool). Only its 4-byte handle goes through
 //! the queue. The buffer goes back to the pool when the reader drops it:
 //!

@@ -137,6 +137,36 @@ impl<'a, T> SharedSlice<'a, T> {
     }
 }
 
+impl<'a> SharedSlice<'a, u8> {
+    /// The bytes as values of another type. `None` if they are no whole number of `U`s, or do not begin where
+    /// a `U` may.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
+    /// use annulus::shm::frames::Builder;
+    ///
+    /// let made = Builder::new(annulus::Settings::new(2), 64).build()?;
+    /// let mut publisher = made.handle;
+    /// let mut subscriber = made.invitation.accept_frames()?.subscribe()?;
+    /// publisher.publish(&[1, 0, 0, 0, 2, 0, 0, 0, 3])?;
+    /// let frame = subscriber.recv()?;
+    /// let bytes = frame.shared();
+    /// assert_eq!(bytes.slice(..8).cast::<u32>().unwrap().get(1), Some(u32::from_ne_bytes([2, 0, 0, 0])));
+    /// assert!(bytes.cast::<u32>().is_none());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn cast<U: Pod>(self) -> Option<SharedSlice<'a, U>> {
+        let (first, bytes) = (self.messages.cast::<U>(), self.len());
+        let count = bytes.checked_div(size_of::<U>()).filter(|count| count * size_of::<U>() == bytes)?;
+        // SAFETY: so many lie in these bytes, aligned.
+        first.is_aligned().then(|| unsafe { SharedSlice::new(NonNull::slice_from_raw_parts(first, count)) })
+    }
+}
+
 impl<'a, T: Pod> SharedSlice<'a, T> {
     /// A copy of number `index`; `None` if there are fewer.
     #[must_use]

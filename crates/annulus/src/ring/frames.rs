@@ -171,6 +171,15 @@ impl FrameKeeper {
         self.out.push_back(frame);
     }
 
+    /// Takes back what [`send`](Self::send) has said last: no reader was told of it, and none will be. The
+    /// frame may be written to again.
+    pub(crate) fn take_back(&mut self, frame: usize) {
+        let last = self.out.pop_back();
+        assert_eq!(last, Some(frame), "it was sent last");
+        // Relaxed: no reader looks at it before it is told of this frame, which is sent again before.
+        self.stamp(frame).store(NONE, Ordering::Relaxed);
+    }
+
     /// The frame, which came from [`take`](Self::take), is free again.
     pub(crate) fn put_back(&mut self, frame: usize) {
         self.free.push(frame);
@@ -408,9 +417,11 @@ mod model {
             self.2 += 1;
         }
 
-        /// Takes a frame, and gives it back.
+        /// Takes a frame, says what it is to be, and gives it back.
         pub fn changes_its_mind(&mut self) {
             let frame = self.0.take();
+            self.0.send(frame, Sequence::new(self.2));
+            self.0.take_back(frame);
             self.0.put_back(frame);
         }
 

@@ -113,6 +113,19 @@ pub(super) fn create_with_frames<T: Message>(
     Ok((Shared { handle, peers: (), invitation }, memory))
 }
 
+/// As [`create_with_frames`], with a publisher that waits for subscribers. There is a seat for each table.
+pub(super) fn create_lossless_with_frames<T: Message>(
+    settings: Settings,
+    of: &MessageType,
+    frames: &FrameNumbers,
+) -> Result<(Shared<Publisher<T, Lossless>>, RingMemory), ShareError> {
+    let kind = ShmKind::LosslessFrames;
+    let (across, invitation, memory) = create_ring(&settings, kind, frames.tables, of, Some(frames))?;
+    // SAFETY: as in `create_ring_with_seats`.
+    let handle = unsafe { settings.lossless_across(across) }?;
+    Ok((Shared { handle, peers: (), invitation }, memory))
+}
+
 /// The memory of a ring, and its page.
 pub(super) struct RingMemory {
     pub(super) ring: Arc<PlacedMemory>,
@@ -135,12 +148,15 @@ fn create_ring(
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
     }
     let first = settings.first_sequence()?;
-    let is_lossless = kind == ShmKind::Lossless;
+    let is_lossless = kind.is_lossless();
     let identity = Identity::new()?;
-    let page = match frames {
-        Some(frames) => sleepers::create_with_tables(identity, frames.tables),
-        None if is_lossless => sleepers::create_with_seats(identity, seats, first),
-        None => sleepers::create(identity),
+    let tables = frames.map_or(0, |frames| frames.tables);
+    let page = if is_lossless {
+        sleepers::create_with_seats(identity, [seats, tables], first)
+    } else if tables > 0 {
+        sleepers::create_with_tables(identity, tables)
+    } else {
+        sleepers::create(identity)
     }?;
     let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::One);
@@ -197,7 +213,7 @@ fn create_ring(
 fn awaiting(page: Arc<SharedMemory>, seats: usize, sleepers: Remote) -> Option<Awaiting> {
     let (scanned, cells) = sleepers::cells(&page, seats)?;
     // SAFETY: they are in the page, which the locks keep.
-    let seats = unsafe { Seats::new(scanned, cells, PageLocks::new(page, seats)) };
+    let seats = unsafe { Seats::new(scanned, cells, PageLocks::new(page, 0, seats)) };
     Some(Awaiting { seats, sleepers })
 }
 
@@ -252,15 +268,13 @@ pub(super) fn accept<T: Message>(
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
         return Ok(Accepted { subscribable, memory, start: layout.start, fellows: Some(table) });
     }
-    let page = Arc::new(if kind == ShmKind::Lossless {
-        sleepers::attach_anew(&invitation.sleepers, layout.identity)
-    } else {
-        sleepers::attach_words(&invitation.sleepers, layout.identity)
-    }?);
     // SAFETY: it is in the memory, which lives.
     let (headroom, seats) = unsafe { shown(&memory).as_ref() }.headroom_and_seats();
     let [headroom, seats] = [headroom, seats].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let (sleepers, awaiting) = if kind == ShmKind::Lossless {
+    let is_lossless = kind.is_lossless();
+    let page = if is_lossless { seats } else { 0 };
+    let page = Arc::new(sleepers::attach_without_tables(&invitation.sleepers, layout.identity, page)?);
+    let (sleepers, awaiting) = if is_lossless {
         let [sleepers, publisher] = sleepers::remotes_of_consumer(&page);
         let awaiting = awaiting(page, seats, publisher).ok_or_else(|| damaged("the seats", seats))?;
         (sleepers, Some(awaiting))
@@ -547,19 +561,21 @@ impl fmt::Display for NoSeat {
 
 impl Error for NoSeat {}
 
-/// The lock of seat n is the lock of byte n of the page. The kernel knows which opening of the file holds it.
-/// This type knows which thread of this process holds it.
+/// The lock of seat n is the lock of byte n of the page, or of the table behind the seats. The kernel knows
+/// which opening of the file holds it. This type knows which thread of this process holds it.
 pub(super) struct PageLocks {
     page: Arc<SharedMemory>,
+    /// The byte of the first lock.
+    first: usize,
     /// Which seats' locks this opening holds. (An opening can take its own lock again, so the kernel would
     /// not refuse it.)
     taken: Mutex<Box<[bool]>>,
 }
 
 impl PageLocks {
-    /// No other value has locks of this opening of the page.
-    pub(super) fn new(page: Arc<SharedMemory>, seats: usize) -> Self {
-        Self { page, taken: Mutex::new(std::vec![false; seats].into()) }
+    /// No other value has these locks of this opening of the page.
+    pub(super) fn new(page: Arc<SharedMemory>, first: usize, seats: usize) -> Self {
+        Self { page, first, taken: Mutex::new(std::vec![false; seats].into()) }
     }
 
     fn change(&self, seat: usize, change: impl FnOnce(&mut bool)) {
@@ -576,7 +592,7 @@ impl SeatLocks for PageLocks {
     fn take(&self, seat: usize) -> bool {
         let mut is_mine = false;
         self.change(seat, |taken| {
-            is_mine = !*taken && lock::take_byte(&*self.page, seat).unwrap_or(false);
+            is_mine = !*taken && lock::take_byte(&*self.page, self.first + seat).unwrap_or(false);
             *taken |= is_mine;
         });
         is_mine
@@ -585,7 +601,7 @@ impl SeatLocks for PageLocks {
     fn give_up(&self, seat: usize) {
         self.change(seat, |taken| {
             // It can't be refused: it is a lock of this opening.
-            let _ = lock::give_up_byte(&*self.page, seat);
+            let _ = lock::give_up_byte(&*self.page, self.first + seat);
             *taken = false;
         });
     }

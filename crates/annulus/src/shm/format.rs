@@ -361,7 +361,8 @@ impl Layout {
         if schema.fingerprint() != fingerprint {
             return Err(AttachError::Damaged { field: "the fingerprint", value: fingerprint.to_u64() });
         }
-        if schema.size() != bytes {
+        // (The schema of a ring of frames describes what is in them.)
+        if schema.size() != bytes && !self.kind.has_frames() {
             return Err(AttachError::Damaged { field: "the payload's size", value: bytes as u64 });
         }
         Ok(schema)

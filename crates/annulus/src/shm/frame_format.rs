@@ -1,14 +1,24 @@
-//! [`FrameNumbers`]: where the frames of a ring lie, and the cell that says so (`docs/SHM-FORMAT.md`, kind
-//! 9).
+//! [`FrameNumbers`]: where the frames of a ring lie, and the cell that says so (`docs/SHM-FORMAT.md`, kinds
+//! 9 and 12).
 
 use core::ptr::NonNull;
 
 use super::error::AttachError;
 use super::format::{CELLS_OFFSET, Layout, damaged, page};
+use super::message_type::MessageType;
 use crate::error::CapacityError;
+use crate::message::schema::Schema;
 use crate::os::shared_memory::SharedMemory;
 use crate::ring::frames::{FrameStamp, HeldEntry};
 use crate::sync::{AtomicU64, Ordering};
+
+/// What the ring itself carries: the number of a frame, and how many of its bytes are the message.
+pub(super) type Told = [u64; 2];
+
+/// Of a ring whose frames are values of that schema.
+pub(super) fn told(content: Option<Schema>) -> MessageType {
+    MessageType::with_schema(size_of::<Told>(), align_of::<Told>(), content)
+}
 
 /// How many subscribers a ring may have.
 pub(super) const MOST_SUBSCRIBERS: usize = 1024;
@@ -18,6 +28,13 @@ pub(super) const MOST_HELD: usize = page::TABLE_BYTES / size_of::<HeldEntry>();
 
 /// Frames begin at least so far apart from each other.
 pub(super) const LEAST_ALIGNMENT: usize = 64;
+
+/// Memory whose length is a multiple of so much begins at one, in each process.
+pub(super) const MOST_ALIGNMENT: usize = 2 << 20;
+
+pub(super) fn is_alignment(bytes: usize) -> bool {
+    bytes.is_power_of_two() && (LEAST_ALIGNMENT..=MOST_ALIGNMENT).contains(&bytes)
+}
 
 /// What the cell of a ring of frames says of them.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +98,7 @@ impl FrameNumbers {
         let [count, bytes, stride, alignment, tables, held] =
             [0, 1, 2, 3, 4, 5].map(|index| usize::try_from(number(index)).unwrap_or(usize::MAX));
         let numbers = Self { count, bytes, stride, alignment, tables, held };
-        let is_aligned = alignment.is_power_of_two() && (LEAST_ALIGNMENT..=4096).contains(&alignment);
+        let is_aligned = is_alignment(alignment);
         for (field, value, is_right) in [
             ("the frames' alignment", alignment, is_aligned),
             ("the frames' distance", stride, stride >= bytes && is_aligned && stride % alignment == 0),

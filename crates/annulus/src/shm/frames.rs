@@ -31,12 +31,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # No side waits
+//! # Lossy and lossless
 //!
-//! The publisher never waits for a subscriber. Behind each message it gives up the oldest one, and the frame
-//! of that is free once no subscriber holds it. There are always enough frames: as many as the ring has
-//! slots, as many as all subscribers can hold, and one to write to. A subscriber that falls behind loses the
+//! The publisher of a lossy ring never waits for a subscriber. Behind each message it gives up the oldest
+//! one, and the frame of that is free once no subscriber holds it. A subscriber that falls behind loses the
 //! oldest messages, and [`total_lagged`](Subscriber::total_lagged) counts them exactly.
+//!
+//! The publisher of a [lossless](Builder::build_lossless) one waits for the slowest subscriber that is not
+//! lossy: it publishes at most as many frames more as the ring has slots. A subscriber that holds as many
+//! frames as it may, and lets none go, receives no more, so the publisher waits for it, too.
+//!
+//! There are always enough frames: as many as messages stay, as many as all subscribers can hold, and one to
+//! write to. So [`loan`](Publisher::loan) waits for nobody.
+//!
+//! Several publishers have a ring each; [`select!`](crate::select!) receives from all.
+//!
+//! # Companions
+//!
+//! A frame may stand for memory that this library does not map: a GPU buffer, a dma-buf, a file. Make one for
+//! each frame of the ring, and [send](Publisher::send_companions) their descriptors once, through the socket
+//! of the invitation. [`Loan::index`] and [`Frame::index`] say which one goes with a frame. The frame has
+//! what else there is to say, as few bytes as you like. Nobody writes to a companion while a subscriber holds
+//! its frame.
 //!
 //! # When a process ends
 //!
@@ -58,47 +74,48 @@
 //! [`SharedSlice::as_slice`].
 // Decision 0161: readers say what they hold; nobody counts.
 
-use core::fmt;
-use core::mem::ManuallyDrop;
-use core::ops::{Deref, DerefMut};
-use core::ptr::NonNull;
-use std::error::Error;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::time::Duration;
+mod publisher;
+mod subscriber;
 
-use super::broadcast::{Accepted, NoSeat, PageLocks, RingMemory, accept, create_with_frames};
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use std::boxed::Box;
+use std::error::Error;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::broadcast::{
+    Accepted, NoSeat, PageLocks, RingMemory, accept, create_lossless_with_frames, create_with_frames,
+};
 use super::error::{AttachError, ShareError};
-use super::format::{Layout, page, unfit};
+use super::fd::recv_fd;
+use super::format::{Layout, damaged, page, shown, unfit};
 use super::frame_format::{
-    FrameNumbers, LEAST_ALIGNMENT, MOST_HELD, MOST_SUBSCRIBERS, Place, bytes_of, stamps,
+    FrameNumbers, LEAST_ALIGNMENT, MOST_ALIGNMENT, MOST_HELD, MOST_SUBSCRIBERS, Place, Told, is_alignment,
+    stamps, told,
 };
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::PeerState;
 use super::shared::Shared;
-use crate::base::sequence::Sequence;
-use crate::broadcast::{self, Foreign};
-use crate::error::{CapacityError, RecvTimeoutError, TryRecvError};
-use crate::memory::PlacedMemory;
+use super::sleepers::table_offset;
+use crate::broadcast::{self, Awaited, Foreign, Lossless, Mode};
+use crate::error::CapacityError;
+use crate::message::Message;
+use crate::message::schema::Schema;
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
-use crate::receive::{Receive, Waitable};
-use crate::ring::frames::{FrameKeeper, HeldFrame, HeldFrames, HeldTables};
+use crate::ring::frames::{FrameKeeper, HeldFrames, HeldTables};
 use crate::settings::Settings;
-use crate::sync::{AtomicU64, prefetch_to_read, seeded};
-use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
-use crate::{Closer, RecvError};
 
 pub use crate::queue::SharedSlice;
-
-/// What the ring itself carries: the number of a frame, and how many of its bytes are the message.
-type Told = [u64; 2];
-
-fn told() -> MessageType {
-    MessageType::of_bytes(size_of::<Told>(), align_of::<Told>())
-}
+pub use publisher::{Loan, LoanError, PublishError, Publisher};
+pub use subscriber::{Frame, FrameError, Subscriber, TooManyHeld};
 
 /// Builds a ring of frames.
 #[derive(Clone, Debug)]
@@ -109,6 +126,7 @@ pub struct Builder {
     subscribers: usize,
     held: usize,
     alignment: usize,
+    content: Option<Schema>,
 }
 
 impl Builder {
@@ -119,7 +137,8 @@ impl Builder {
     /// All of its memory is there from the beginning: as many frames as the capacity, as all
     /// subscribers may hold, and one more, each of `frame_bytes`.
     pub fn new(settings: Settings, frame_bytes: usize) -> Self {
-        Self { settings, bytes: frame_bytes, subscribers: 8, held: 2, alignment: LEAST_ALIGNMENT }
+        let (subscribers, held, alignment) = (8, 2, LEAST_ALIGNMENT);
+        Self { settings, bytes: frame_bytes, subscribers, held, alignment, content: None }
     }
 
     /// For how many subscribers at one time there is room, in all processes: 1 to 1024.
@@ -134,29 +153,111 @@ impl Builder {
         self
     }
 
-    /// At multiples of how many bytes frames begin: a power of two, 64 (the default) to 4096.
+    /// At multiples of how many bytes frames begin: a power of two, 64 (the default) to 2 MiB, which is
+    /// that of a huge page. A frame takes a multiple of it.
     pub fn alignment(mut self, alignment: usize) -> Self {
         self.alignment = alignment;
         self
     }
 
-    /// Makes the ring, and its publisher. The [`Invitation`] is for the subscribers' processes: see
-    /// [`accept_frames`](Invitation::accept_frames).
+    /// Says what is in the frames: any number of `T`s, one behind the other. The ring has the schema of `T`,
+    /// so that other processes and programs know it: see [`AcceptedFrames::of`].
+    ///
+    /// To write them, take a slice of `T`s of a loan's bytes, by [`bytemuck::cast_slice_mut`] for example. It
+    /// fits: frames are aligned. To read them: [`Frame::values`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::frames;
+    ///
+    /// let builder = frames::Builder::new(Settings::new(4), 1 << 20).of::<[f32; 3]>();
+    /// let made = builder.build()?;
+    /// let mut publisher = made.handle;
+    /// let mut subscriber = made.invitation.accept_frames()?.of::<[f32; 3]>()?.subscribe()?;
+    ///
+    /// let mut frame = publisher.loan(2 * size_of::<[f32; 3]>())?;
+    /// let points: &mut [[f32; 3]] = bytemuck::cast_slice_mut(&mut frame);
+    /// points[1] = [1.0, 2.0, 3.0];
+    /// frame.publish();
+    ///
+    /// let frame = subscriber.recv()?;
+    /// assert_eq!(frame.values::<[f32; 3]>().unwrap().get(1), Some([1.0, 2.0, 3.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of<T: Message>(self) -> Self {
+        Self { content: Some(T::SCHEMA.clone()), ..self }
+    }
+
+    /// As [`of`](Self::of), for messages that have a schema.
+    // For Python.
+    #[doc(hidden)]
+    pub fn described(self, content: &MessageType) -> Self {
+        Self { content: content.schema().cloned(), ..self }
+    }
+
+    /// Makes the ring, and its publisher, which never waits. The [`Invitation`] is for the subscribers'
+    /// processes: see [`accept_frames`](Invitation::accept_frames).
     ///
     /// # Errors
     ///
     /// [`ShareError`]: no such ring can be, or the system refuses it.
     pub fn build(self) -> Result<Shared<Publisher>, ShareError> {
-        let (numbers, kept) = (self.numbers()?, self.settings.capacity);
-        let (shared, memory) = create_with_frames::<Told>(self.settings, &told(), &numbers)?;
+        let kept = self.settings.capacity;
+        self.made(kept, 0, create_with_frames)
+    }
+
+    /// As [`build`](Self::build), with a publisher that waits for the slowest subscriber: none loses a frame.
+    /// One frame more stays than the ring has slots. See
+    /// [`accept_lossless_frames`](Invitation::accept_lossless_frames).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`build`](Self::build).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::{Shared, frames};
+    /// use annulus::{Settings, TrySendError};
+    ///
+    /// let builder = frames::Builder::new(Settings::new(2), 1 << 20);
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build_lossless()?;
+    /// let mut subscriber = invitation.accept_lossless_frames()?.subscribe()?; // usually elsewhere
+    ///
+    /// publisher.publish(b"one")?;
+    /// publisher.publish(b"two")?;
+    /// let Err(TrySendError::Full(frame)) = publisher.loan(100)?.try_publish() else { panic!() };
+    /// assert_eq!(subscriber.recv()?.to_vec(), b"one");
+    /// assert_eq!(frame.publish().unwrap(), 2); // would wait, if there were no room
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_lossless(self) -> Result<Shared<Publisher<Lossless>>, ShareError> {
+        // A subscriber that has passed a message may not hold its frame yet (Promela `frames`, LOSSLESS).
+        let kept = self.settings.capacity.saturating_add(1);
+        let seats = self.subscribers;
+        self.made(kept, seats, create_lossless_with_frames)
+    }
+
+    fn made<M: Mode>(
+        self,
+        kept: usize,
+        seats: usize,
+        create: Create<M>,
+    ) -> Result<Shared<Publisher<M>>, ShareError> {
+        let numbers = self.numbers(kept)?;
+        let (shared, memory) = create(self.settings, &told(self.content), &numbers)?;
         let RingMemory { ring, page, end } = memory;
         let place = numbers.place(end).ok_or_else(|| numbers.too_large())?;
         numbers.write(&ring);
         let shape = (MOST_HELD, numbers.tables, numbers.held);
-        // SAFETY: the page has so many tables behind its first bytes.
-        let entries = unsafe { page.base().add(page::TABLE_BYTES) }.cast();
+        let offset = table_offset(seats, 0).ok_or_else(|| numbers.too_large())?;
+        // SAFETY: the page has so many tables from there on.
+        let entries = unsafe { page.base().add(offset) }.cast();
+        let locks = PageLocks::new(page, seats, numbers.tables);
         // SAFETY: they are there, and the locks keep the page.
-        let tables = unsafe { HeldTables::new(entries, shape, PageLocks::new(page, numbers.tables)) };
+        let tables = unsafe { HeldTables::new(entries, shape, locks) };
         let stamps = stamps(&ring, &place, numbers.count);
         // SAFETY: they are in the ring's memory, which is new and all zero, and which the handle keeps beside
         // the keeper.
@@ -164,7 +265,7 @@ impl Builder {
         Ok(shared.alone(|publisher| Publisher { ring: publisher, keeper, memory: ring, numbers, place }))
     }
 
-    fn numbers(&self) -> Result<FrameNumbers, ShareError> {
+    fn numbers(&self, kept: usize) -> Result<FrameNumbers, ShareError> {
         let &Self { bytes, subscribers, held, alignment, .. } = self;
         let number = |what, found, least, most| ShareError::Frames { what, found, least, most };
         if !(1..=MOST_SUBSCRIBERS).contains(&subscribers) {
@@ -173,200 +274,26 @@ impl Builder {
         if !(1..=MOST_HELD).contains(&held) {
             return Err(number("frames that a subscriber may hold", held, 1, MOST_HELD));
         }
-        if !alignment.is_power_of_two() || !(LEAST_ALIGNMENT..=4096).contains(&alignment) {
-            return Err(number("bytes of alignment (a power of two)", alignment, LEAST_ALIGNMENT, 4096));
+        if !is_alignment(alignment) {
+            let (least, most) = (LEAST_ALIGNMENT, MOST_ALIGNMENT);
+            return Err(number("bytes of alignment (a power of two)", alignment, least, most));
         }
         if bytes == 0 {
             return Err(number("bytes of a frame", bytes, 1, isize::MAX as usize));
         }
         let too_large = CapacityError::TooLarge { capacity: self.settings.capacity, slot_bytes: bytes };
-        let count = self.settings.capacity.checked_add(subscribers * held + 1);
+        let count = kept.checked_add(subscribers * held + 1);
         let (count, stride) = count.zip(bytes.checked_next_multiple_of(alignment)).ok_or(too_large)?;
         Ok(FrameNumbers { count, bytes, stride, alignment, tables: subscribers, held })
     }
 }
 
-/// Writes frames, and publishes them. Made by [`Builder::build`].
-pub struct Publisher {
-    // In this order: the ring is closed before its memory goes.
-    ring: broadcast::Publisher<Told>,
-    keeper: FrameKeeper,
-    memory: Arc<PlacedMemory>,
-    numbers: FrameNumbers,
-    place: Place,
-}
-
-impl Publisher {
-    /// A frame of `len` bytes to write to, which nobody reads. Never waits. Its bytes are what was written
-    /// there before, or 0.
-    ///
-    /// It is the frame that became free last, which may be in the cache. Frames that are needed only when
-    /// subscribers hold all that they may are not touched before.
-    ///
-    /// # Errors
-    ///
-    /// [`LoanError`]: `len` is more than [`frame_bytes`](Self::frame_bytes).
-    pub fn loan(&mut self, len: usize) -> Result<Loan<'_>, LoanError> {
-        let most = self.numbers.bytes;
-        if len > most {
-            return Err(LoanError { bytes: len, most });
-        }
-        let frame = self.keeper.take();
-        let bytes = bytes_of(&self.memory, &self.numbers, &self.place, frame, len);
-        Ok(Loan { bytes, frame, publisher: self })
-    }
-
-    /// Publishes a copy of `bytes`, and returns its sequence.
-    ///
-    /// # Errors
-    ///
-    /// As of [`loan`](Self::loan).
-    pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, LoanError> {
-        let mut frame = self.loan(bytes.len())?;
-        frame.copy_from_slice(bytes);
-        Ok(frame.publish())
-    }
-
-    /// How many bytes a frame may have.
-    #[must_use]
-    pub fn frame_bytes(&self) -> usize {
-        self.numbers.bytes
-    }
-
-    /// How many frames there are.
-    #[must_use]
-    pub fn frames(&self) -> usize {
-        self.numbers.count
-    }
-
-    /// How many frames it has published, in all.
-    #[must_use]
-    pub fn published(&self) -> u64 {
-        self.ring.published()
-    }
-
-    /// How many messages stay for subscribers that come late.
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.ring.capacity()
-    }
-
-    /// How many frames are held by subscribers, of those whose messages are older than what the ring keeps. A
-    /// frame that a dead subscriber held is not. A system call for each subscriber that holds one.
-    #[must_use]
-    pub fn held(&mut self) -> usize {
-        self.keeper.held()
-    }
-
-    /// Ends the ring: subscribers receive what was published, and then `Closed`.
-    pub fn close(&self) {
-        self.ring.close();
-    }
-
-    /// What closes the ring from anywhere in this process.
-    #[must_use]
-    pub fn closer(&self) -> Closer {
-        self.ring.closer()
-    }
-}
-
-impl fmt::Debug for Publisher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publisher")
-            .field("frames", &self.frames())
-            .field("frame_bytes", &self.frame_bytes())
-            .finish_non_exhaustive()
-    }
-}
-
-/// A frame to write to: a slice of bytes, until it is published. Dropped without that, it is free again.
-#[must_use = "a frame is sent by `publish`"]
-pub struct Loan<'p> {
-    publisher: &'p mut Publisher,
-    frame: usize,
-    bytes: NonNull<[u8]>,
-}
-
-// SAFETY: it is an exclusive borrow of the publisher, and of bytes that the publisher owns.
-unsafe impl Send for Loan<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Loan<'_> {}
-
-impl Loan<'_> {
-    /// Keeps only the first `len` bytes, if there are more.
-    pub fn truncate(&mut self, len: usize) {
-        let len = len.min(self.bytes.len());
-        self.bytes = NonNull::slice_from_raw_parts(self.bytes.cast(), len);
-    }
-
-    /// Publishes it, and returns its sequence. Never waits.
-    ///
-    /// Then it gives up the message that the ring no longer keeps, and looks once at what all subscribers
-    /// hold: O(subscribers × held).
-    #[allow(clippy::must_use_candidate, reason = "most publishers have no use for it")]
-    pub fn publish(self) -> u64 {
-        let (frame, len) = (self.frame, self.bytes.len());
-        // (Its drop would free the frame.)
-        let mut loan = ManuallyDrop::new(self);
-        let publisher = &mut *loan.publisher;
-        let sequence = publisher.ring.next_sequence();
-        publisher.keeper.send(frame, Sequence::new(sequence));
-        publisher.ring.publish([frame as u64, len as u64]);
-        // After the message is on its way, which does not wait for this.
-        publisher.keeper.give_up();
-        sequence
-    }
-}
-
-impl Deref for Loan<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        // SAFETY: the frame is in the memory, which the publisher keeps. Only the creator's process can write
-        // there, and of it this loan alone does: no other frame of the publisher is taken while it lives.
-        unsafe { self.bytes.as_ref() }
-    }
-}
-
-impl DerefMut for Loan<'_> {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above.
-        unsafe { self.bytes.as_mut() }
-    }
-}
-
-impl Drop for Loan<'_> {
-    fn drop(&mut self) {
-        self.publisher.keeper.put_back(self.frame);
-    }
-}
-
-impl fmt::Debug for Loan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loan").field("bytes", &self.bytes.len()).finish_non_exhaustive()
-    }
-}
-
-/// A frame was to be longer than the frames of the ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoanError {
-    /// How long it was to be.
-    pub bytes: usize,
-    /// How long a frame may be.
-    pub most: usize,
-}
-
-impl fmt::Display for LoanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bytes, most } = self;
-        write!(
-            f,
-            "{bytes} bytes are more than a frame of this ring has, which is {most}: make it with larger ones"
-        )
-    }
-}
-
-impl Error for LoanError {}
+/// Makes the ring that tells of frames.
+type Create<M> = fn(
+    Settings,
+    &MessageType,
+    &FrameNumbers,
+) -> Result<(Shared<broadcast::Publisher<Told, M>>, RingMemory), ShareError>;
 
 impl Invitation {
     /// Maps a [ring of frames](Builder), for subscribers.
@@ -375,20 +302,28 @@ impl Invitation {
     ///
     /// [`AttachError`]: it is no such ring, or it is damaged; or the system refuses it.
     pub fn accept_frames(&self) -> Result<AcceptedFrames, AttachError> {
-        let ring = accept::<Told>(self, &[ShmKind::Frames], &told(), self.strategy, || false)?;
-        let layout = Layout::read(ring.memory())?;
-        let (numbers, place) = FrameNumbers::read(ring.memory(), &layout)?;
-        let page = self.sleepers.try_clone().map_err(AttachError::System)?;
-        Ok(AcceptedFrames { ring, page, numbers, place })
+        AcceptedFrames::new(self, ShmKind::Frames)
+    }
+
+    /// Maps a [lossless ring of frames](Builder::build_lossless), for subscribers.
+    ///
+    /// # Errors
+    ///
+    /// As of [`accept_frames`](Self::accept_frames).
+    pub fn accept_lossless_frames(&self) -> Result<AcceptedFrames<Awaited>, AttachError> {
+        AcceptedFrames::new(self, ShmKind::LosslessFrames)
     }
 }
 
 /// A ring of frames of another process.
-pub struct AcceptedFrames {
+pub struct AcceptedFrames<M = Foreign> {
     ring: Accepted<Told>,
     page: OwnedFd,
     numbers: FrameNumbers,
     place: Place,
+    /// So many seats lie before the tables.
+    seats: usize,
+    mode: PhantomData<fn() -> M>,
 }
 
 impl AcceptedFrames {
@@ -398,7 +333,7 @@ impl AcceptedFrames {
     ///
     /// [`SubscribeError`]: the ring has no room for one more, or the system refuses it.
     pub fn subscribe(&self) -> Result<Subscriber, SubscribeError> {
-        self.join(false)
+        self.join(|| Some(self.ring.subscribable().subscribe()))
     }
 
     /// As [`subscribe`](Self::subscribe), from the oldest frame on that is there.
@@ -407,19 +342,113 @@ impl AcceptedFrames {
     ///
     /// The errors of [`subscribe`](Self::subscribe).
     pub fn subscribe_from_oldest(&self) -> Result<Subscriber, SubscribeError> {
-        self.join(true)
+        self.join(|| Some(self.ring.subscribable().subscribe_from_oldest()))
+    }
+}
+
+impl AcceptedFrames<Awaited> {
+    /// A subscriber for which the publisher waits, from the next frame on.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError`]: the ring has no room for one more, or the system refuses it. The place of a
+    /// process that has died counts as taken until the publisher has freed it; try again after a moment.
+    pub fn subscribe(&self) -> Result<Subscriber<Awaited>, SubscribeError> {
+        self.join(|| self.ring.subscribable().subscribe_awaited(false))
     }
 
-    fn join(&self, from_oldest: bool) -> Result<Subscriber, SubscribeError> {
+    /// As [`subscribe`](Self::subscribe), from the oldest frame on that can be promised: half a ring before
+    /// the next, or nearly so.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`subscribe`](Self::subscribe).
+    pub fn subscribe_from_oldest(&self) -> Result<Subscriber<Awaited>, SubscribeError> {
+        self.join(|| self.ring.subscribable().subscribe_awaited(true))
+    }
+
+    /// A lossy subscriber, a viewer for example: the publisher does not wait for it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`subscribe`](Self::subscribe).
+    pub fn subscribe_lossy(&self) -> Result<Subscriber, SubscribeError> {
+        self.join(|| Some(self.ring.subscribable().subscribe()))
+    }
+
+    /// As [`subscribe_lossy`](Self::subscribe_lossy), from the oldest frame on that is there.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`subscribe`](Self::subscribe).
+    pub fn subscribe_lossy_from_oldest(&self) -> Result<Subscriber, SubscribeError> {
+        self.join(|| Some(self.ring.subscribable().subscribe_from_oldest()))
+    }
+}
+
+impl<M> AcceptedFrames<M> {
+    fn new(invitation: &Invitation, kind: ShmKind) -> Result<Self, AttachError> {
+        let ring = accept::<Told>(invitation, &[kind], &told(None), invitation.strategy, || false)?;
+        let layout = Layout::read(ring.memory())?;
+        let (numbers, place) = FrameNumbers::read(ring.memory(), &layout)?;
+        let seats = if kind.is_lossless() {
+            // SAFETY: it is in the memory, which lives.
+            let (_, seats) = unsafe { shown(ring.memory()).as_ref() }.headroom_and_seats();
+            let seats = usize::try_from(seats).ok().filter(|&seats| seats == numbers.tables);
+            seats.ok_or_else(|| damaged("the number of subscribers", numbers.tables))?
+        } else {
+            0
+        };
+        let page = invitation.sleepers.try_clone().map_err(AttachError::System)?;
+        Ok(Self { ring, page, numbers, place, seats, mode: PhantomData })
+    }
+
+    /// If the frames are `T`s: see [`Builder::of`].
+    ///
+    /// # Errors
+    ///
+    /// [`Type`](AttachError::Type): they are others, or nothing says what they are.
+    pub fn of<T: Message>(self) -> Result<Self, AttachError> {
+        self.described(&MessageType::of::<T>())
+    }
+
+    /// As [`of`](Self::of), for messages that may have a schema.
+    // For C.
+    #[doc(hidden)]
+    pub fn described(self, content: &MessageType) -> Result<Self, AttachError> {
+        let Some(wanted) = content.schema() else { return Ok(self) };
+        let memory = self.ring.memory();
+        let layout = Layout::read(memory)?;
+        if layout.payload.fingerprint != wanted.fingerprint() {
+            let found = layout.schema(memory)?.map(Box::new);
+            return Err(AttachError::Type { found, wanted: Box::new(wanted.clone()) });
+        }
+        Ok(self)
+    }
+
+    /// `subscribe` gives `None` if no seat is left.
+    fn join<N: Mode>(
+        &self,
+        subscribe: impl FnOnce() -> Option<broadcast::Subscriber<Told, N>>,
+    ) -> Result<Subscriber<N>, SubscribeError> {
+        let held = Arc::new(self.table()?);
+        let ring = subscribe().ok_or(SubscribeError::Full(NoSeat))?;
+        let (memory, numbers, place) = (Arc::clone(self.ring.memory()), self.numbers, self.place);
+        Ok(Subscriber { ring, held, memory, numbers, place, missed: 0 })
+    }
+
+    /// A table that nobody has.
+    fn table(&self) -> Result<HeldFrames, SubscribeError> {
         let page = lock::reopened_writable(&self.page).map_err(SubscribeError::System)?;
         let mut tables = 0..self.numbers.tables;
         let table = loop {
             let table = tables.next().ok_or(SubscribeError::Full(NoSeat))?;
-            if lock::take_byte(&page, table).map_err(SubscribeError::System)? {
+            if lock::take_byte(&page, self.seats + table).map_err(SubscribeError::System)? {
                 break table;
             }
         };
-        let offset = (table + 1) * page::TABLE_BYTES;
+        // (Both numbers are at most 1024.)
+        let offset = table_offset(self.seats, table).unwrap_or(usize::MAX);
         // Its descriptor is the opening that has the lock.
         let table = SharedMemory::attach_part(page, false, offset, page::TABLE_BYTES);
         let table = table.map_err(|refused| SubscribeError::Attach(unfit(refused)))?;
@@ -431,11 +460,23 @@ impl AcceptedFrames {
         let stamps = stamps(&memory, &self.place, self.numbers.count);
         let entries = NonNull::slice_from_raw_parts(table.base().cast(), self.numbers.held);
         // SAFETY: what is handed over keeps both, and the lock.
-        let held = unsafe { HeldFrames::new(stamps, entries, (Arc::clone(&memory), table)) };
-        let subscribable = self.ring.subscribable();
-        let ring = if from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
-        let (numbers, place) = (self.numbers, self.place);
-        Ok(Subscriber { ring, held: Arc::new(held), memory, numbers, place, missed: 0 })
+        Ok(unsafe { HeldFrames::new(stamps, entries, (memory, table)) })
+    }
+
+    /// How many frames there are.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.numbers.count
+    }
+
+    /// Receives the [companions](self#companions) of the frames, which the publisher's process
+    /// [sends](Publisher::send_companions). Waits as [`recv_fd`](super::recv_fd), for one after the other.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; `UnexpectedEof` if the other side sent fewer.
+    pub fn receive_companions(&self, socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+        (0..self.frames()).map(|_| recv_fd(socket)).collect()
     }
 
     /// How many bytes a frame may have.
@@ -457,7 +498,7 @@ impl AcceptedFrames {
     }
 }
 
-impl fmt::Debug for AcceptedFrames {
+impl<M> fmt::Debug for AcceptedFrames<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AcceptedFrames").field("numbers", &self.numbers).finish_non_exhaustive()
     }
@@ -486,299 +527,3 @@ impl fmt::Display for SubscribeError {
 }
 
 impl Error for SubscribeError {}
-
-/// Receives frames where they lie. Made by [`AcceptedFrames::subscribe`].
-///
-/// It sees each frame from where it began, in order, each once, or counts it as lost. Beside these verbs it
-/// has those of [`Receive`], and works wherever a receiving handle does: in tasks, selects, workers and
-/// notifiers.
-pub struct Subscriber {
-    ring: broadcast::Subscriber<Told, Foreign>,
-    held: Arc<HeldFrames>,
-    memory: Arc<PlacedMemory>,
-    numbers: FrameNumbers,
-    place: Place,
-    /// Of which it was told too late.
-    missed: u64,
-}
-
-impl Subscriber {
-    /// Receives the next frame if it is there. Never waits. After a loss it goes on with the oldest frame
-    /// that is there.
-    ///
-    /// # Errors
-    ///
-    /// [`FrameError`]: nothing is there, the ring has ended, or this subscriber holds as many frames as it
-    /// may. Nothing is lost by any of them.
-    pub fn try_recv(&mut self) -> Result<Frame, FrameError> {
-        match Receive::try_recv(self) {
-            Ok(received) => received.map_err(FrameError::TooManyHeld),
-            Err(TryRecvError::Empty) => Err(FrameError::Empty),
-            Err(TryRecvError::Closed) => Err(FrameError::Closed),
-        }
-    }
-
-    /// Receives the next frame. Waits for it.
-    ///
-    /// # Errors
-    ///
-    /// [`FrameError::Closed`], [`FrameError::TooManyHeld`].
-    pub fn recv(&mut self) -> Result<Frame, FrameError> {
-        let received = Receive::recv(self).map_err(|_| FrameError::Closed)?;
-        received.map_err(FrameError::TooManyHeld)
-    }
-
-    /// As [`recv`](Self::recv), but waits at most so long.
-    ///
-    /// # Errors
-    ///
-    /// As of [`recv`](Self::recv), and [`FrameError::Empty`]: none came in time.
-    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<Frame, FrameError> {
-        match self.recv_until(timeout) {
-            Ok(received) => received.map_err(FrameError::TooManyHeld),
-            Err(RecvTimeoutError::Timeout) => Err(FrameError::Empty),
-            Err(_) => Err(FrameError::Closed),
-        }
-    }
-
-    /// Receives the newest frame, and passes those before it, which
-    /// [`total_lagged`](Self::total_lagged) counts. Never waits. `None`: there is no new one.
-    ///
-    /// # Errors
-    ///
-    /// [`TooManyHeld`]: this subscriber holds as many frames as it may.
-    pub fn latest(&mut self) -> Result<Option<Frame>, TooManyHeld> {
-        while let Some(told) = {
-            self.room()?;
-            self.ring.latest()
-        } {
-            if let Some(frame) = self.hold(told) {
-                return Ok(Some(frame));
-            }
-        }
-        Ok(None)
-    }
-
-    /// How many frames it has lost: it was too slow for them, or has [passed](Self::latest) them.
-    #[must_use]
-    pub fn total_lagged(&self) -> u64 {
-        self.ring.total_lagged() + self.missed
-    }
-
-    /// The sequence of the next frame.
-    #[must_use]
-    pub fn cursor(&self) -> u64 {
-        self.ring.cursor()
-    }
-
-    /// How many frames wait.
-    #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
-    pub fn len(&self) -> usize {
-        self.ring.len()
-    }
-
-    /// Whether the ring is closed. Frames may be left to receive.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.ring.is_closed()
-    }
-
-    /// How it waits.
-    #[must_use]
-    pub fn wait_strategy(&self) -> WaitStrategy {
-        self.ring.wait_strategy()
-    }
-
-    /// Whether it may hold one more.
-    fn room(&self) -> Result<(), TooManyHeld> {
-        let most = self.numbers.held;
-        if self.held.has_room() { Ok(()) } else { Err(TooManyHeld { most }) }
-    }
-
-    /// Holds the frame that the ring has told of last. `None`: too late, which is counted.
-    fn hold(&mut self, [frame, len]: Told) -> Option<Frame> {
-        let sequence = self.ring.cursor().wrapping_sub(1);
-        let (numbers, frame, len) = (&self.numbers, usize::try_from(frame).ok(), usize::try_from(len).ok());
-        let frame = frame.filter(|&frame| frame < numbers.count);
-        let bytes = frame.zip(len.filter(|&len| len <= numbers.bytes)).map(|(frame, len)| {
-            let bytes = bytes_of(&self.memory, numbers, &self.place, frame, len);
-            // It comes while the frame is held.
-            prefetch_to_read(bytes.cast::<u8>().as_ptr());
-            (frame as u64, bytes)
-        });
-        // (There is room: `room` has said so.)
-        let hold = |(frame, bytes)| Some((self.held.hold(frame, Sequence::new(sequence))?, bytes));
-        let Some((held, bytes)) = bytes.and_then(hold) else {
-            self.missed += u64::from(!seeded!("frames_missed_uncounted"));
-            return None;
-        };
-        Some(Frame { bytes, sequence, _held: held })
-    }
-}
-
-// SAFETY: the events are those of the ring's subscriber, which is in this.
-unsafe impl Source for Subscriber {
-    fn wait_point(&self) -> &EventCount {
-        Source::wait_point(&self.ring)
-    }
-
-    fn watched(&self) -> Option<&AtomicU64> {
-        Source::watched(&self.ring)
-    }
-
-    fn is_ready(&mut self) -> bool {
-        Source::is_ready(&mut self.ring)
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        Source::strategy(&self.ring)
-    }
-
-    fn has_more(&mut self) -> bool {
-        Source::has_more(&mut self.ring)
-    }
-
-    fn mark(&mut self) -> Mark {
-        Source::mark(&mut self.ring)
-    }
-
-    fn has_passed(&self, mark: &mut Mark) -> bool {
-        Source::has_passed(&self.ring, mark)
-    }
-
-    fn lost(&self) -> u64 {
-        self.total_lagged()
-    }
-
-    fn left(&self) -> Option<u64> {
-        Source::left(&self.ring)
-    }
-}
-
-impl Waitable for Subscriber {
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
-}
-
-/// A receive gives a frame, or says that the subscriber holds as many as it may; then nothing is received.
-impl Receive for Subscriber {
-    type Item = Result<Frame, TooManyHeld>;
-
-    fn poll_recv(&mut self) -> Look<Result<Self::Item, RecvError>> {
-        if let Err(full) = self.room() {
-            return Look::Found(Ok(Err(full)));
-        }
-        match self.ring.poll_recv() {
-            Look::Found(Ok(told)) => self.hold(told).map_or(Look::Again, |frame| Look::Found(Ok(Ok(frame)))),
-            Look::Found(Err(end)) => Look::Found(Err(end)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
-        }
-    }
-}
-
-impl fmt::Debug for Subscriber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscriber").field("cursor", &self.cursor()).finish_non_exhaustive()
-    }
-}
-
-/// A frame that is held: it stays as it is until this is dropped, also when the subscriber is gone, and the
-/// publisher.
-///
-/// It may move to another thread, and several threads may read it.
-pub struct Frame {
-    bytes: NonNull<[u8]>,
-    sequence: u64,
-    /// It keeps the memory, too.
-    _held: HeldFrame,
-}
-
-// SAFETY: it gives volatile reads of memory that it keeps.
-unsafe impl Send for Frame {}
-// SAFETY: as above.
-unsafe impl Sync for Frame {}
-
-impl Frame {
-    /// The bytes in place.
-    pub fn shared(&self) -> SharedSlice<'_, u8> {
-        // SAFETY: the memory is kept. No handle of this process writes to a frame that is held.
-        unsafe { SharedSlice::new(self.bytes) }
-    }
-
-    /// How many bytes it has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Whether it has none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// A copy of all of it. Allocates.
-    #[must_use]
-    pub fn to_vec(&self) -> std::vec::Vec<u8> {
-        self.shared().to_vec()
-    }
-
-    /// Its number: they follow each other, so a gap is what was lost.
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
-        self.sequence
-    }
-}
-
-impl fmt::Debug for Frame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sequence, len) = (self.sequence, self.len());
-        f.debug_struct("Frame").field("sequence", &sequence).field("len", &len).finish_non_exhaustive()
-    }
-}
-
-/// A subscriber holds as many frames as it may.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TooManyHeld {
-    /// How many these are.
-    pub most: usize,
-}
-
-impl fmt::Display for TooManyHeld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let most = self.most;
-        write!(
-            f,
-            "this subscriber holds {most} frames, as many as it may: drop one, or make the ring with more (`held`)"
-        )
-    }
-}
-
-impl Error for TooManyHeld {}
-
-/// Why there is no frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FrameError {
-    /// There is no new one, or none came in time.
-    Empty,
-    /// The ring is closed, and nothing is left. [`AcceptedFrames::state`] says whether its process has died.
-    Closed,
-    /// The subscriber holds as many frames as it may.
-    TooManyHeld(TooManyHeld),
-}
-
-impl fmt::Display for FrameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("there is no new frame"),
-            Self::Closed => f.write_str("the ring is closed, and all frames are received"),
-            Self::TooManyHeld(held) => held.fmt(f),
-        }
-    }
-}
-
-impl Error for FrameError {}

@@ -25,11 +25,14 @@ pub enum ShmKind {
     MpLossy = 8,
     /// A broadcast ring of frames, which lie in memory of their own, and whose publisher never waits.
     Frames = 9,
+    /// As [`Frames`](Self::Frames), with a publisher that waits for the slowest subscriber.
+    // (10 and 11 are the newest values, and services.)
+    LosslessFrames = 12,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -38,7 +41,18 @@ impl ShmKind {
         Self::BroadcastBytes,
         Self::MpLossy,
         Self::Frames,
+        Self::LosslessFrames,
     ];
+
+    /// Whether it has seats for subscribers that its publisher waits for.
+    pub(super) fn is_lossless(self) -> bool {
+        matches!(self, Self::Lossless | Self::LosslessFrames)
+    }
+
+    /// Whether its messages say where frames are.
+    pub(super) fn has_frames(self) -> bool {
+        matches!(self, Self::Frames | Self::LosslessFrames)
+    }
 
     /// Its number in the header.
     pub(super) fn number(self) -> u32 {
@@ -62,6 +76,7 @@ impl fmt::Display for ShmKind {
             Self::BroadcastBytes => "broadcast ring of records",
             Self::MpLossy => "lossy broadcast ring of several publishers",
             Self::Frames => "broadcast ring of frames",
+            Self::LosslessFrames => "lossless broadcast ring of frames",
         })
     }
 }

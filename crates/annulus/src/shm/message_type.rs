@@ -33,6 +33,11 @@ impl MessageType {
         Self { bytes, alignment, schema: None }
     }
 
+    /// Messages of that size, whatever the schema describes.
+    pub(super) fn with_schema(bytes: usize, alignment: usize, schema: Option<Schema>) -> Self {
+        Self { bytes, alignment, schema: schema.map(Cow::Owned) }
+    }
+
     /// Messages of that schema and alignment.
     #[must_use]
     pub fn described(schema: Schema, alignment: usize) -> Self {

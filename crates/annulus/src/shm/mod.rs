@@ -183,5 +183,5 @@ pub use kind::ShmKind;
 pub use named_subscriber::{NamedSubscriber, Received};
 pub use process::{PeerState, ProcessId};
 pub use queue::Peer;
-pub use ring_observer::{ReaderNumbers, RingNumbers, RingObserver};
+pub use ring_observer::{FrameUse, ReaderNumbers, RingNumbers, RingObserver};
 pub use shared::{Shared, WhenGone};

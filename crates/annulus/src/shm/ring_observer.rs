@@ -12,6 +12,7 @@ use std::vec::Vec;
 use super::directory::{NamedRing, Part};
 use super::error::{AttachError, FindError};
 use super::format::{Layout, RingInfo, page, unfit};
+use super::frame_format::FrameNumbers;
 use super::kind::ShmKind;
 use super::places::byte_of;
 use super::process::PeerState;
@@ -100,14 +101,13 @@ impl RingObserver {
         if is_broadcast(layout.kind) && layout.slot_bytes % WORD_BYTES != 0 {
             return Err(AttachError::Damaged { field: "the slots' size", value: layout.slot_bytes as u64 });
         }
-        let seats = match layout.kind {
-            ShmKind::Lossless => {
-                let told = word(&ring, format::broadcast::SEATS);
-                let room = sleepers.len().saturating_sub(page::SEATS) / page::SEAT_BYTES;
-                let seats = usize::try_from(told).ok().filter(|&seats| seats <= room);
-                seats.ok_or(AttachError::Damaged { field: "the seats", value: told })?
-            }
-            _ => 0,
+        let seats = if layout.kind.is_lossless() {
+            let told = word(&ring, format::broadcast::SEATS);
+            let room = sleepers.len().saturating_sub(page::SEATS) / page::SEAT_BYTES;
+            let seats = usize::try_from(told).ok().filter(|&seats| seats <= room);
+            seats.ok_or(AttachError::Damaged { field: "the seats", value: told })?
+        } else {
+            0
         };
         // (A layout that was checked has one.)
         let slots_offset = layout.slots_offset().unwrap_or(0);
@@ -193,7 +193,7 @@ impl RingObserver {
         let sequence = self.layout.start.checked_add(number).map(Sequence::new);
         let is_possible = |sequence: &Sequence| *sequence <= Sequence::LAST_BELIEVED;
         // (A ring of frames only tells where its messages lie.)
-        let has_messages = is_broadcast(self.layout.kind) && self.layout.kind != ShmKind::Frames;
+        let has_messages = is_broadcast(self.layout.kind) && !self.layout.kind.has_frames();
         let Some(sequence) = sequence.filter(is_possible).filter(|_| has_messages) else {
             return false;
         };
@@ -203,6 +203,24 @@ impl RingObserver {
             return false;
         }
         read_bytes(words_at(&self.ring, stamp, first + words), sequence, payload, bytes).is_ok()
+    }
+
+    /// How the frames are used now; `None` for a ring without frames, or one whose numbers can't be. O(entries
+    /// of all subscribers), a system call for each of them.
+    #[must_use]
+    pub fn frames(&self) -> Option<FrameUse> {
+        let is_known = self.layout.kind.has_frames();
+        let (numbers, _) = is_known.then(|| FrameNumbers::read(&self.ring, &self.layout).ok())??;
+        let FrameNumbers { count: frames, bytes: frame_bytes, held: most_held, tables: room, .. } = numbers;
+        let held_in = |table: usize| {
+            let first = sleepers::table_offset(self.seats, table)?;
+            let behind = first.checked_add(page::TABLE_BYTES).filter(|&end| end <= self.sleepers.len());
+            let holds = |entry: &usize| word(&self.sleepers, first + entry * WORD_BYTES) != 0;
+            // (Not the frames of a dead one.)
+            let is_there = behind.is_some() && self.has_seat(self.seats + table);
+            is_there.then(|| (0..most_held).filter(holds).count())
+        };
+        Some(FrameUse { frames, frame_bytes, most_held, room, held: (0..room).filter_map(held_in).collect() })
     }
 
     /// How many producers, or publishers, there can be at one time, of a ring that has places for them.
@@ -333,7 +351,7 @@ fn is_known(kind: ShmKind) -> bool {
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {
-    matches!(kind, ShmKind::Lossy | ShmKind::Lossless | ShmKind::MpLossy | ShmKind::Frames)
+    kind.is_lossless() || kind.has_frames() || matches!(kind, ShmKind::Lossy | ShmKind::MpLossy)
 }
 
 /// So many words of memory that this process can only read.
@@ -374,6 +392,22 @@ pub struct RingNumbers {
     /// The readers that can be seen: the consumer of a queue, if one has ever come; the subscribers of a
     /// lossless ring that have a seat. Subscribers of a lossy ring can't be seen.
     pub readers: Vec<ReaderNumbers>,
+}
+
+/// How the frames of a [ring of frames](super::frames) are used, as a [`RingObserver`] saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameUse {
+    /// How many frames there are.
+    pub frames: usize,
+    /// How many bytes a frame may have.
+    pub frame_bytes: usize,
+    /// How many of them a subscriber may hold.
+    pub most_held: usize,
+    /// For how many subscribers there is room.
+    pub room: usize,
+    /// How many frames each subscriber holds that is there.
+    pub held: Vec<usize>,
 }
 
 /// A reader of a ring, as others see it.

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{Identity, page, unfit};
+use super::format::{Identity, damaged, page, unfit};
 use crate::base::sequence::Sequence;
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
@@ -32,9 +32,15 @@ pub(super) fn create(ring: Identity) -> io::Result<SharedMemory> {
     create_of(ring, page::LEAST_BYTES)
 }
 
-/// As [`create`], for a lossless ring with so many seats, whose first message is `first`.
-pub(super) fn create_with_seats(ring: Identity, seats: usize, first: Sequence) -> io::Result<SharedMemory> {
-    let memory = create_of(ring, bytes_with_seats(seats).ok_or(io::ErrorKind::InvalidInput)?)?;
+/// As [`create`], for a lossless ring with so many seats, whose first message is `first`, and with so many
+/// [tables](create_with_tables).
+pub(super) fn create_with_seats(
+    ring: Identity,
+    [seats, tables]: [usize; 2],
+    first: Sequence,
+) -> io::Result<SharedMemory> {
+    let bytes = if tables == 0 { bytes_with_seats(seats) } else { table_offset(seats, tables) };
+    let memory = create_of(ring, bytes.ok_or(io::ErrorKind::InvalidInput)?)?;
     let (scanned, cells) = cells(&memory, seats).ok_or(io::ErrorKind::InvalidInput)?;
     // SAFETY: they are in the memory, which lives.
     let (scanned, cells) = unsafe { (scanned.as_ref(), cells.as_ref()) };
@@ -66,14 +72,26 @@ pub(super) fn attach_with_places(
 
 /// A page for a ring of frames, of that identity: with a table for each of so many readers.
 pub(super) fn create_with_tables(ring: Identity, tables: usize) -> io::Result<SharedMemory> {
-    let bytes = tables.checked_add(1).and_then(|pages| pages.checked_mul(page::TABLE_BYTES));
-    create_of(ring, bytes.ok_or(io::ErrorKind::InvalidInput)?)
+    create_of(ring, table_offset(0, tables).ok_or(io::ErrorKind::InvalidInput)?)
 }
 
-/// Maps the words on which threads sleep, and not what lies behind them. By an opening of its own.
-pub(super) fn attach_words(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, AttachError> {
+/// Where the table with this number begins, in the page of a ring with so many seats: at a page of its own.
+/// Its lock is that of byte `seats + table`.
+pub(super) fn table_offset(seats: usize, table: usize) -> Option<usize> {
+    let first = bytes_with_seats(seats)?.checked_next_multiple_of(page::TABLE_BYTES)?;
+    table.checked_mul(page::TABLE_BYTES)?.checked_add(first)
+}
+
+/// Maps the words on which threads sleep, and the seats, and not the tables that lie behind them. By an
+/// opening of its own, to which the lock of this process's seat belongs.
+pub(super) fn attach_without_tables(
+    fd: &OwnedFd,
+    ring: Identity,
+    seats: usize,
+) -> Result<SharedMemory, AttachError> {
+    let bytes = table_offset(seats, 0).ok_or_else(|| damaged("the seats", seats))?;
     let part = |fd| {
-        let memory = SharedMemory::attach_part(fd, false, 0, page::TABLE_BYTES).map_err(unfit)?;
+        let memory = SharedMemory::attach_part(fd, false, 0, bytes).map_err(unfit)?;
         check(&memory, ring).map(|()| memory)
     };
     part(fd.try_clone().map_err(AttachError::System)?)?;

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use annulus::shm::frames::{FrameError, SubscribeError};
 use annulus::shm::{Invitation, recv_fd};
 
-use super::{check, publish, ring};
+use super::{check, lossless, publish, ring};
 use crate::process::role;
 
 /// `read HOLDS`, or `publish CAPACITY`. In the test program itself it does nothing.
@@ -53,6 +53,44 @@ fn this_process() {
             let said = std::fs::File::from(recv_fd(&socket).unwrap());
             loop {
                 let published = publish(&mut publisher) + 1;
+                said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
+            }
+        }
+        // As `read`, of a lossless ring.
+        "read-all" => {
+            let invitation = Invitation::receive(&socket).unwrap();
+            let ring = invitation.accept_lossless_frames().unwrap();
+            let mut subscriber = loop {
+                match ring.subscribe() {
+                    Ok(subscriber) => break subscriber,
+                    Err(SubscribeError::Full(_)) => std::thread::yield_now(),
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let first = subscriber.cursor();
+            socket.write_all(b"\n").unwrap();
+            let (mut held, mut received) = (VecDeque::new(), 0);
+            loop {
+                match subscriber.recv() {
+                    Ok(frame) => held.push_back(frame),
+                    Err(FrameError::Closed) => break,
+                    Err(error) => panic!("{error}"),
+                }
+                received += 1;
+                assert_eq!(received, subscriber.cursor() - first);
+                held.iter().for_each(check);
+                if held.len() == number(1) {
+                    held.pop_front();
+                }
+            }
+            writeln!(socket, "{received} {}", subscriber.total_lagged()).unwrap();
+        }
+        "publish-all" => {
+            let (mut publisher, invitation) = lossless::ring(3, 2, 2);
+            invitation.send(&socket).unwrap();
+            let said = std::fs::File::from(recv_fd(&socket).unwrap());
+            loop {
+                let published = lossless::publish(&mut publisher) + 1;
                 said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
             }
         }

@@ -73,7 +73,7 @@ fn cells_that_cant_be() {
         (2, u64::MAX << 6, Some("the number of frames")),
         (3, 0, Some("the frames' alignment")),
         (3, 96, Some("the frames' alignment")),
-        (3, 8192, Some("the frames' alignment")),
+        (3, 4 << 20, Some("the frames' alignment")),
         (4, 0, Some("the number of subscribers")),
         (4, 1025, Some("the number of subscribers")),
         (5, 0, Some("the number of frames held")),

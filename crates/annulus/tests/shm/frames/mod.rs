@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! one_process.rs  what a frame is, who holds which, what is lost
+//! lossless.rs     rings whose publisher waits, in one process and between them; companions
 //! processes.rs    subscribers and publishers that are killed and stopped; child.rs is one
 //! hostile.rs      tables and cells in which another process writes what it likes
 //! ```
@@ -9,6 +10,7 @@
 
 mod child;
 mod hostile;
+mod lossless;
 mod one_process;
 mod processes;
 

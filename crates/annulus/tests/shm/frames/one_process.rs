@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annulus::shm::frames::{FrameError, LoanError, SubscribeError, TooManyHeld};
 use annulus::shm::{
-    AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, ShmKind, frames,
+    AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, Shared, ShmKind, frames,
 };
 use annulus::{Receive, Settings};
 
@@ -37,6 +37,30 @@ fn frames_come_in_order_and_in_place() {
     drop(publisher);
     assert_eq!(subscriber.recv().unwrap_err(), FrameError::Closed);
     assert_eq!((ring.state(), subscriber.total_lagged()), (PeerState::Closed, 0));
+}
+
+/// Frames of values: the ring says of which, and refuses a process that takes them for others.
+#[test]
+fn frames_of_values() {
+    let builder = frames::Builder::new(Settings::new(2), 40).of::<[u16; 2]>();
+    let Shared { handle: mut publisher, invitation, .. } = builder.build().unwrap();
+    let schema = invitation.info().unwrap().schema().unwrap().unwrap();
+    assert_eq!(schema.to_string(), "[u16;2]");
+    let refused = invitation.accept_frames().unwrap().of::<u32>().map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::Type { found: Some(found), .. } if *found == schema));
+    let mut subscriber = invitation.accept_frames().unwrap().of::<[u16; 2]>().unwrap().subscribe().unwrap();
+    let mut frame = publisher.loan(12).unwrap();
+    bytemuck::cast_slice_mut::<u8, [u16; 2]>(&mut frame).copy_from_slice(&[[1, 2], [3, 4], [5, 6]]);
+    frame.publish();
+    let frame = subscriber.recv().unwrap();
+    assert_eq!(frame.values::<[u16; 2]>().unwrap().to_vec(), [[1, 2], [3, 4], [5, 6]]);
+    assert_eq!(frame.values::<u32>().unwrap().len(), 3);
+    assert!(frame.values::<[u8; 5]>().is_none() && frame.values::<()>().is_none());
+    assert!(frame.shared().slice(1..5).cast::<u32>().is_none(), "no `u32` begins there");
+    // A ring that says nothing.
+    let (_publisher, invitation) = ring(2, 64, 1, 1);
+    let refused = invitation.accept_frames().unwrap().of::<u8>().map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::Type { found: None, .. }));
 }
 
 /// What is held stays, whatever is published: also when the subscriber and the publisher are gone.
@@ -159,7 +183,7 @@ fn rings_that_cant_be() {
         (builder().subscribers(1025), "1025 subscribers"),
         (builder().held(513), "513 frames that a subscriber may hold: take 1 to 512"),
         (builder().held(0), "0 frames that a subscriber may hold"),
-        (builder().alignment(100), "100 bytes of alignment (a power of two): take 64 to 4096"),
+        (builder().alignment(100), "100 bytes of alignment (a power of two): take 64 to 2097152"),
         (frames::Builder::new(Settings::new(4), 0), "0 bytes of a frame"),
     ] {
         let error = refused(builder);
@@ -179,7 +203,7 @@ fn rings_that_cant_be() {
 
 #[test]
 fn frames_are_aligned() {
-    for alignment in [64, 256, 4096] {
+    for alignment in [64, 256, 4096, 2 << 20] {
         let builder = frames::Builder::new(Settings::new(4), 100).subscribers(1).held(1).alignment(alignment);
         let shared = builder.build().unwrap();
         let (mut publisher, invitation) = (shared.handle, shared.invitation);
@@ -270,8 +294,16 @@ fn ring_has_a_name() {
     let found = Invitation::find(&directory.find("camera").unwrap()).unwrap();
     let mut subscriber = found.accept_frames().unwrap().subscribe().unwrap();
     publish(&mut publisher);
-    check(&subscriber.recv().unwrap());
+    let frame = subscriber.recv().unwrap();
+    check(&frame);
     let observer = RingObserver::of(&directory.find("camera").unwrap()).unwrap();
+    let used = observer.frames().unwrap();
+    assert_eq!((used.frames, used.frame_bytes, used.most_held, used.room), (6, 64, 1, 1));
+    assert_eq!(used.held, [1]);
+    drop(frame);
+    assert_eq!(observer.frames().unwrap().held, [0]);
+    drop(subscriber);
+    assert!(observer.frames().unwrap().held.is_empty());
     assert_eq!((observer.numbers().unwrap().published, observer.state()), (1, PeerState::Alive));
     assert!(!observer.read(0, &mut Vec::new()), "it lies elsewhere");
     drop(name);
