@@ -42,6 +42,7 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::Bytes => "bytes",
         ShmKind::BroadcastBytes => "broadcast_bytes",
         ShmKind::Frames => "frames",
+        ShmKind::LosslessFrames => "lossless_frames",
         ShmKind::MpLossy => "mp_lossy",
         _ => "unknown",
     }

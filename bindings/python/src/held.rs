@@ -10,7 +10,7 @@
 //! An end belongs to the process that made it. In a forked child it is neither used nor dropped: the parent
 //! uses the same memory.
 
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::thread;
@@ -38,6 +38,27 @@ pub(crate) fn watch_forks() {
         // SAFETY: the function only counts, and Python never unloads an extension.
         unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     });
+}
+
+/// Something of this process's: in a forked child it is not dropped, because the parent uses the same memory.
+pub(crate) struct OfThisProcess<T> {
+    value: ManuallyDrop<T>,
+    forks: u64,
+}
+
+impl<T> OfThisProcess<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: ManuallyDrop::new(value), forks: FORKS.load(Ordering::Relaxed) }
+    }
+}
+
+impl<T> Drop for OfThisProcess<T> {
+    fn drop(&mut self) {
+        if self.forks == FORKS.load(Ordering::Relaxed) {
+            // SAFETY: it is dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.value) }
+        }
+    }
 }
 
 /// What can be closed, whatever it is.
@@ -465,7 +486,7 @@ fn lends(py: Python<'_>, still: StillLent) -> PyErr {
     let text = if still.is_left {
         "an array of what was lent still exists: del it, or copy it with .copy(); until then the handle lends it"
     } else {
-        "the handle lends memory of its ring: end the block of readable() or reserve() before its next verb"
+        "the handle lends memory of its ring: end the block of readable(), reserve() or loan() before its next verb"
     };
     error(py, Which::Lent, text)
 }

@@ -23,6 +23,7 @@ use crate::errors::{Which, error};
 use crate::sender::closed_to_send;
 
 /// A piece of a ring's memory.
+#[derive(Clone, Copy)]
 pub(crate) struct Piece {
     first: NonNull<u8>,
     bytes: usize,
@@ -117,9 +118,36 @@ pub(crate) trait Lender: Send + Sync {
 
 /// What an exporter keeps.
 struct Kept {
+    piece: Piece,
+    /// The memory is there as long as this is.
+    _owner: Box<dyn Send + Sync>,
+}
+
+/// Keeps the end of a ring whose memory is lent.
+struct Lending {
     loan: Arc<Loan>,
-    /// The memory is there as long as the end is.
     _lender: Arc<dyn Lender>,
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        self.loan.end();
+    }
+}
+
+/// An object that exports memory, to be read, which is there as long as `owner` is.
+pub(crate) fn exported(
+    py: Python<'_>,
+    piece: Piece,
+    owner: impl Send + Sync + 'static,
+) -> PyResult<Py<PyAny>> {
+    exporter(py, Kept { piece, _owner: Box::new(owner) })
+}
+
+/// A new memoryview of what exports memory.
+pub(crate) fn memoryview<'py>(py: Python<'py>, exporter: &Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: an object with a buffer. What comes is a new reference, or null and an error.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromObject(exporter.as_ptr())) }
 }
 
 /// The Python object that exports the memory.
@@ -156,7 +184,7 @@ unsafe fn kept<'a>(object: *mut PyObject) -> Option<&'a Kept> {
 unsafe extern "C" fn get_buffer(object: *mut PyObject, view: *mut View, flags: c_int) -> c_int {
     // SAFETY: Python calls it with an exporter, which it keeps meanwhile.
     let found = unsafe { kept(object) };
-    let Some(Kept { loan, .. }) = found else {
+    let Some(Kept { piece, .. }) = found else {
         // SAFETY: Python gives a structure to fill. Without an object in it, it is not released.
         unsafe { (*view).obj = std::ptr::null_mut() };
         // SAFETY: Python calls this attached.
@@ -165,7 +193,7 @@ unsafe extern "C" fn get_buffer(object: *mut PyObject, view: *mut View, flags: c
             .restore(py);
         return -1;
     };
-    let Piece { first, bytes, is_writable } = &loan.piece;
+    let Piece { first, bytes, is_writable } = piece;
     let read_only = c_int::from(!is_writable);
     let Ok(len) = ffi::Py_ssize_t::try_from(*bytes) else { unreachable!("no memory has so many bytes") };
     // SAFETY: so many bytes lie there as long as the object lives, which the view keeps. The structure is the
@@ -179,8 +207,7 @@ unsafe extern "C" fn dealloc(object: *mut PyObject) {
     unsafe {
         let kept = (*object.cast::<Exporter>()).kept;
         if !kept.is_null() {
-            let kept = Box::from_raw(kept);
-            kept.loan.end();
+            drop(Box::from_raw(kept));
         }
         let of = ffi::Py_TYPE(object);
         let free = ffi::PyType_GetSlot(of, ffi::Py_tp_free);
@@ -247,13 +274,14 @@ impl RawLoan {
         unit: usize,
         ring: &str,
     ) -> PyResult<Self> {
-        match exporter(py, Kept { loan: Arc::clone(&loan), _lender: Arc::clone(&lender) }) {
+        // (Where there is no object, the drop of this ends the loan.)
+        let lending = Lending { loan: Arc::clone(&loan), _lender: Arc::clone(&lender) };
+        match exported(py, loan.piece, lending) {
             Ok(exporter) => {
                 let exporter = Mutex::new(Some(exporter));
                 Ok(Self { loan, lender, exporter, unit: unit.max(1), ring: ring.into() })
             }
             Err(error) => {
-                loan.end();
                 lender.drop_loan(&loan);
                 Err(error)
             }
@@ -285,9 +313,7 @@ impl RawLoan {
             let exporter = self.exporter.lock().unwrap_or_else(PoisonError::into_inner);
             exporter.as_ref().map(|exporter| exporter.clone_ref(py))
         };
-        let exporter = exporter.ok_or_else(|| given_back(py))?;
-        // SAFETY: an object with a buffer. What comes is a new reference, or null and an error.
-        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromObject(exporter.as_ptr())) }
+        memoryview(py, &exporter.ok_or_else(|| given_back(py))?)
     }
 
     /// How many messages there are, or there is room for; of a record, how many bytes.

@@ -6,6 +6,7 @@
 //! sender     RawSender
 //! receiver   RawReceiver
 //! records    RawBytesProducer, RawBytesConsumer
+//! frames     RawFramePublisher, RawFrameSubscriber, RawFrame
 //! held       the end of a ring, as several threads use it: locks, waits, signals, forks
 //! lent       memory of a ring that Python reads or writes in place
 //! limit      how long a verb waits
@@ -20,6 +21,7 @@
 mod about;
 mod buffer;
 mod errors;
+mod frames;
 mod held;
 mod lent;
 mod limit;
@@ -65,6 +67,7 @@ fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     schema::add(module)?;
     open::add(module)?;
     records::add(module)?;
+    frames::add(module)?;
     module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;

@@ -57,7 +57,7 @@ fn directory_with(py: Python<'_>, path: Option<PathBuf>, name: &str) -> PyResult
 }
 
 /// What a ring's messages are to be.
-fn message_type(
+pub(crate) fn message_type(
     py: Python<'_>,
     schema: Option<&str>,
     bytes: Option<usize>,
@@ -108,7 +108,7 @@ pub(crate) fn when_gone(text: &str) -> PyResult<WhenGone> {
     }
 }
 
-fn start_of(text: &str) -> PyResult<Start> {
+pub(crate) fn start_of(text: &str) -> PyResult<Start> {
     match text {
         "oldest" => Ok(Start::Oldest),
         "newest" => Ok(Start::Newest),

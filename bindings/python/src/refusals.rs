@@ -84,6 +84,7 @@ pub(crate) fn of_share(py: Python<'_>, refused: &ShareError) -> PyErr {
         ShareError::Capacity(_)
         | ShareError::Seats { .. }
         | ShareError::Producers { .. }
+        | ShareError::Frames { .. }
         | ShareError::Schema { .. } => PyValueError::new_err(refused.to_string()),
         _ => error(py, Which::Base, refused.to_string()),
     }

@@ -115,6 +115,20 @@ def test_notebook(tmp_path: pathlib.Path) -> None:
     assert "quote{time:u64(ns)" in done.stdout and "spread" in done.stdout
 
 
+def test_example_of_frames() -> None:
+    script = [sys.executable, str(PYTHON / "examples" / "camera.py")]
+    camera = subprocess.Popen([*script, str(SECONDS)])
+    viewer = subprocess.Popen([*script, "view"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert viewer.stdout is not None
+        line = viewer.stdout.readline()
+    finally:
+        for process in viewer, camera:
+            process.kill()
+            process.wait()
+    assert re.fullmatch(r"frame \d+: \(480, 640\), mean \d+\.\d, \d+ lost\n", line)
+
+
 def test_example_alone() -> None:
     script = PYTHON / "examples" / "dataclasses_and_asyncio.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=SECONDS)

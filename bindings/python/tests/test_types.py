@@ -52,6 +52,15 @@ if TYPE_CHECKING:
         assert_type(annulus.mpsc("q", schema="f64", producers=3), annulus.Consumer[Any])
         assert_type(annulus.Schema("f64").dtype, np.dtype[Any])
 
+    def types_of_frames() -> None:
+        publisher = annulus.publish_frames("f", (480, 640), "u1")
+        assert_type(publisher, annulus.FramePublisher)
+        with publisher.loan() as loan:
+            assert_type(loan, annulus.FrameLoan)
+        subscriber = annulus.subscribe_frames("f")
+        assert_type(subscriber.recv(), annulus.Frame)
+        assert_type(subscriber.try_recv(), "annulus.Frame | None")
+
     async def types_of_tasks() -> None:
         subscriber = annulus.subscribe("p", Quote)
         assert_type(await subscriber.recv_async(), Quote)

@@ -286,6 +286,163 @@ pub const Bytes = struct {
     }
 };
 
+/// What a ring of frames is made of, beside its `Options`.
+pub const FrameOptions = struct {
+    /// How many bytes a frame may have.
+    frame_bytes: usize,
+    /// At multiples of how many bytes frames begin: a power of two, 64 to 2 MiB; 0 is 64.
+    alignment: usize = 0,
+    /// How many frames a subscriber may hold at one time; 0 is 2.
+    held: u32 = 0,
+    /// Whether the publisher waits for the slowest subscriber.
+    lossless: bool = false,
+};
+
+/// Where a subscriber of frames begins, and whether the publisher of a lossless ring waits for it.
+pub const FrameStart = struct { from: broadcasting.From = .next, awaited: bool = true };
+
+/// A broadcast ring of frames of `T`s (`u8`: of any bytes): images, point clouds, tensors. They are written once, where all subscribers of
+/// all processes read them. The capacity is how many frames stay for subscribers that come late, or are slow.
+pub fn Frames(comptime T: type) type {
+    message.check(T, false);
+    return struct {
+        /// A frame that is held: it stays as it is until `deinit`, which any thread may call once.
+        pub const Frame = struct {
+            raw: c.annulus_frame,
+
+            /// The values in place. Another process wrote them, and could do so again: unless you trust it not to, copy what you need, then
+            /// check the copy, and use the copy. (Bytes behind the last whole value are not shown.)
+            pub fn values(frame: *const Frame) []const T {
+                const first: [*]const T = @ptrCast(@alignCast(frame.raw.bytes orelse return &.{}));
+                return first[0 .. frame.raw.length / @sizeOf(T)];
+            }
+            /// The number of the message, from 0 on: a gap is what was lost.
+            pub fn sequence(frame: *const Frame) u64 {
+                return frame.raw.sequence;
+            }
+            /// Which of the ring's frames it is: what goes with each frame has the same number.
+            pub fn index(frame: *const Frame) usize {
+                return frame.raw.index;
+            }
+            /// Gives it back. No effect the second time.
+            pub fn deinit(frame: *Frame) void {
+                status.expect(c.annulus_held_frame_free(frame.raw.held));
+                frame.raw = std.mem.zeroes(c.annulus_frame);
+            }
+        };
+
+        pub const Publisher = struct {
+            raw: ?*c.annulus_frame_publisher,
+
+            /// Lends a frame of so many values to write to. What is not written has old content. Never waits.
+            pub fn loan(publisher_: *Publisher, count: usize) error{TooLong}![]T {
+                var bytes: ?*anyopaque = null;
+                const length = std.math.mul(usize, count, @sizeOf(T)) catch return error.TooLong;
+                try status.check(error{TooLong}, c.annulus_frame_publisher_loan(publisher_.raw, length, &bytes));
+                const first: [*]T = @ptrCast(@alignCast(bytes.?));
+                return first[0..count];
+            }
+            /// Publishes the first `count` values of the frame that was lent, and returns the number of the message. Waits for so many
+            /// nanoseconds at most where the ring is lossless (`forever` is no limit). With an error, the frame stays lent. It is misuse if no
+            /// frame was lent, or it has fewer values.
+            pub fn publish(publisher_: *Publisher, count: usize, timeout_ns: u64) error{ Full, Timeout, Closed }!u64 {
+                var sequence: u64 = 0;
+                const code = c.annulus_frame_publisher_publish(publisher_.raw, count * @sizeOf(T), timeout_ns, &sequence);
+                try status.check(error{ Full, Timeout, Closed }, code);
+                return sequence;
+            }
+            /// Which of the ring's frames the one is that is lent; null if none is.
+            pub fn lent(publisher_: *const Publisher) ?usize {
+                const index = c.annulus_frame_publisher_lent(publisher_.raw);
+                return if (index == std.math.maxInt(usize)) null else index;
+            }
+            /// How many frames there are.
+            pub fn frames(publisher_: *const Publisher) usize {
+                return c.annulus_frame_publisher_frames(publisher_.raw);
+            }
+            /// How many frames subscribers hold, of those that the ring no longer keeps.
+            pub fn held(publisher_: *Publisher) usize {
+                return c.annulus_frame_publisher_held(publisher_.raw);
+            }
+            /// Ends the ring. No effect the second time.
+            pub fn deinit(publisher_: *Publisher) void {
+                status.expect(c.annulus_frame_publisher_free(publisher_.raw));
+                publisher_.raw = null;
+            }
+        };
+
+        pub const RecvError = error{ Timeout, TooManyHeld, Closed, PeerDied };
+
+        pub const Subscriber = struct {
+            raw: ?*c.annulus_frame_subscriber,
+
+            /// The next frame, which the caller gives back by `deinit`. Waits for it for so many nanoseconds at most; `forever` is no limit.
+            pub fn recv(subscriber_: *Subscriber, timeout_ns: u64) RecvError!Frame {
+                return (try found(c.annulus_frame_subscriber_recv, .{ subscriber_.raw, timeout_ns })) orelse error.Timeout;
+            }
+            /// The next frame, if it is there.
+            pub fn tryRecv(subscriber_: *Subscriber) RecvError!?Frame {
+                return found(c.annulus_frame_subscriber_recv, .{ subscriber_.raw, 0 });
+            }
+            /// The newest frame, if there is a new one; those before it are passed. It is misuse where the publisher waits for it.
+            pub fn latest(subscriber_: *Subscriber) RecvError!?Frame {
+                return found(c.annulus_frame_subscriber_latest, .{subscriber_.raw});
+            }
+            fn found(function: anytype, before: anytype) RecvError!?Frame {
+                var raw: c.annulus_frame = undefined;
+                switch (@call(.auto, function, before ++ .{&raw})) {
+                    c.ANNULUS_EMPTY => return null,
+                    c.ANNULUS_VIEWED => return error.TooManyHeld,
+                    else => |code| try status.check(error{ Timeout, Closed, PeerDied }, code),
+                }
+                return .{ .raw = raw };
+            }
+            /// How many frames it has lost, or passed.
+            pub fn lagged(subscriber_: *const Subscriber) u64 {
+                return c.annulus_frame_subscriber_lagged(subscriber_.raw);
+            }
+            /// How many frames the ring has.
+            pub fn frames(subscriber_: *const Subscriber) usize {
+                return c.annulus_frame_subscriber_frames(subscriber_.raw);
+            }
+            /// Frames that were received stay the caller's. No effect the second time.
+            pub fn deinit(subscriber_: *Subscriber) void {
+                status.expect(c.annulus_frame_subscriber_free(subscriber_.raw));
+                subscriber_.raw = null;
+            }
+        };
+
+        /// Makes the ring: this process publishes.
+        pub fn publisher(options: Options, frame_options: FrameOptions, why: ?*Diagnosis) MakeError!Made(Publisher) {
+            const of: c.annulus_frame_options = .{
+                .size = @sizeOf(c.annulus_frame_options),
+                .frame_bytes = frame_options.frame_bytes,
+                .alignment = frame_options.alignment,
+                .held = frame_options.held,
+                .lossless = frame_options.lossless,
+            };
+            status.checkLibrary();
+            var raw: ?*c.annulus_frame_publisher = null;
+            var invitation: ?*c.annulus_invitation = null;
+            try status.check(MakeError, c.annulus_shared_frames_new(&content(options), &of, &raw, &invitation, Diagnosis.of(why)));
+            return .{ .handle = .{ .raw = raw }, .invitation = .{ .raw = invitation } };
+        }
+        /// Joins it: this process reads.
+        pub fn subscriber(by: *const Invitation, options: Options, start: FrameStart, why: ?*Diagnosis) JoinError!Subscriber {
+            status.checkLibrary();
+            var raw: ?*c.annulus_frame_subscriber = null;
+            const code = c.annulus_invitation_frames(by.raw, &content(options), start.from == .oldest, start.awaited, &raw, Diagnosis.of(why));
+            try status.check(JoinError, code);
+            return .{ .raw = raw };
+        }
+
+        /// Nothing is known of bytes.
+        fn content(options: Options) c.annulus_shared_options {
+            return if (T == u8) Bytes.of(options) else options.raw(T);
+        }
+    };
+}
+
 /// A queue from several processes to one.
 pub fn Mpsc(comptime T: type) type {
     return struct {

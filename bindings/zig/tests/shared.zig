@@ -142,3 +142,56 @@ test "names" {
     name.deinit();
     try testing.expectError(error.NotFound, shm.Invitation.find(directory, "prices", 0, null));
 }
+
+test "frames are written once, and read in place" {
+    const Ring = shm.Frames(Quote);
+    const made = try Ring.publisher(.{ .capacity = 2, .places = 2 }, .{ .frame_bytes = 800, .lossless = true }, null);
+    var publisher, var invitation = .{ made.handle, made.invitation };
+    defer invitation.deinit();
+    try testing.expectEqual(2 + 1 + 2 * 2 + 1, publisher.frames());
+    var why: shm.Diagnosis = .{};
+    try testing.expectError(error.Mismatch, shm.Frames(f64).subscriber(&invitation, .{}, .{}, &why));
+    try testing.expect(why.found() != why.wanted());
+    var subscriber = try Ring.subscriber(&invitation, .{}, .{}, null);
+    var viewer = try Ring.subscriber(&invitation, .{}, .{ .awaited = false }, null);
+    try testing.expectError(error.Occupied, Ring.subscriber(&invitation, .{}, .{}, null));
+    try testing.expectError(error.TooLong, publisher.loan(101));
+    try testing.expectEqual(null, try subscriber.tryRecv());
+    try testing.expectError(error.Timeout, subscriber.recv(1000));
+
+    for (0..2) |number| {
+        const loan = try publisher.loan(100);
+        for (loan) |*quote| quote.* = .{ .number = @intCast(number), .price = 1.5 };
+        try testing.expectEqual(number, try publisher.publish(50, shm.forever));
+    }
+    try testing.expectEqual(null, publisher.lent());
+    _ = try publisher.loan(1);
+    try testing.expect(publisher.lent().? < publisher.frames());
+    try testing.expectError(error.Full, publisher.publish(1, 0));
+    try testing.expectError(error.Timeout, publisher.publish(1, 1000));
+
+    var first = try subscriber.recv(shm.forever);
+    var second = (try subscriber.tryRecv()).?;
+    for ([_]*Ring.Frame{ &first, &second }, 0..) |frame, number| {
+        try testing.expectEqual(number, frame.sequence());
+        try testing.expectEqual(50, frame.values().len);
+        try testing.expectEqual(Quote{ .number = @intCast(number), .price = 1.5 }, frame.values()[49]);
+    }
+    try testing.expectEqual(2, try publisher.publish(0, 0));
+    try testing.expectError(error.TooManyHeld, subscriber.recv(shm.forever));
+    var newest = (try viewer.latest()).?;
+    try testing.expectEqual(2, newest.sequence());
+    try testing.expectEqual(2, viewer.lagged());
+    newest.deinit();
+    first.deinit();
+    first.deinit();
+    publisher.deinit();
+    var last = try subscriber.recv(0);
+    try testing.expectEqual(0, last.values().len);
+    last.deinit();
+    try testing.expectError(error.Closed, subscriber.recv(shm.forever));
+    subscriber.deinit();
+    viewer.deinit();
+    try testing.expectEqual(1, second.values()[0].number);
+    second.deinit();
+}

@@ -351,6 +351,21 @@ typedef struct annulus_closer annulus_closer;
 typedef struct annulus_consumer annulus_consumer;
 
 /**
+ * The writing end of a ring of frames. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_frame_publisher annulus_frame_publisher;
+
+/**
+ * A reading end of a ring of frames. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_frame_subscriber annulus_frame_subscriber;
+
+/**
+ * A frame that is held.
+ */
+typedef struct annulus_held_frame annulus_held_frame;
+
+/**
  * What another process needs to join a ring: two descriptors. The function that makes a ring makes one, for
  * any number of other processes. Threads may use it at once.
  */
@@ -758,6 +773,62 @@ typedef struct annulus_shared_options {
      */
     uint32_t flags;
 } annulus_shared_options;
+
+/**
+ * What a ring of frames is made of: annulus_frame_options frames = ANNULUS_FRAME_OPTIONS(1 << 20);, and
+ * then what is to be other than the default. What is not set has to be 0.
+ */
+typedef struct annulus_frame_options {
+    /**
+     * sizeof(annulus_frame_options).
+     */
+    size_t size;
+    /**
+     * How many bytes a frame may have.
+     */
+    size_t frame_bytes;
+    /**
+     * At multiples of how many bytes frames begin: a power of two, 64 to 2 MiB; 0 is 64.
+     */
+    size_t alignment;
+    /**
+     * How many frames a subscriber may hold at one time, at most 512; 0 is 2.
+     */
+    uint32_t held;
+    /**
+     * Whether the publisher waits for the slowest subscriber. Otherwise it never waits, and a subscriber
+     * that falls behind loses the oldest frames, and counts them.
+     */
+    bool lossless;
+} annulus_frame_options;
+
+/**
+ * A frame that was received. It stays as it is until annulus_held_frame_free gives held back.
+ */
+typedef struct annulus_frame {
+    /**
+     * The first byte, in place. Another process wrote it, and could do so again: unless you trust it not to,
+     * copy what you need, then check the copy, and use the copy.
+     */
+    const void *bytes;
+    /**
+     * How many there are.
+     */
+    size_t length;
+    /**
+     * The number of the message, from 0 on: a gap is what was lost.
+     */
+    uint64_t sequence;
+    /**
+     * Which of the ring's frames it is, from 0 on. What goes with each frame, a buffer of a GPU for example,
+     * has the same number, and nobody writes to it while this frame is held.
+     */
+    size_t index;
+    /**
+     * What holds it.
+     */
+    struct annulus_held_frame *held;
+} annulus_frame;
 
 #ifdef __cplusplus
 extern "C" {
@@ -2396,6 +2467,153 @@ annulus_status annulus_bytes_producer_peer(const struct annulus_bytes_producer *
 annulus_status annulus_bytes_consumer_peer(const struct annulus_bytes_consumer *consumer, annulus_peer *peer);
 
 /**
+ * Makes a ring of frames, and its publisher. Frames are written once, where all subscribers read them.
+ *
+ * options say what is in the frames: ANNULUS_SHARED_OPTIONS(4, float, "f32") for frames that are
+ * floats, one behind the other, or ANNULUS_SHARED_BYTES_OPTIONS(4) for bytes. Their capacity is how many
+ * frames stay for subscribers that come late, or are slow; their places, for how many subscribers there is
+ * room. All of the memory is there from the beginning: as many frames as the capacity, as all subscribers
+ * may hold, and one or two more. Subscribers map it read-only.
+ *
+ * Otherwise as annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_frames_new(const struct annulus_shared_options *options,
+                                         const struct annulus_frame_options *frames,
+                                         struct annulus_frame_publisher **publisher,
+                                         struct annulus_invitation **invitation,
+                                         struct annulus_shared_error *error);
+
+/**
+ * Subscribes to a ring of frames, from the next frame on, or with from_oldest from the oldest one that is
+ * there. If options have a schema, the frames have to be values of that.
+ *
+ * With awaited, the publisher of a lossless ring waits for it; a lossy one never waits.
+ *
+ * The caller owns the subscriber. When the process of the publisher has ended without a close, receives
+ * return what it had published completely, and then ANNULUS_PEER_DIED. Returns ANNULUS_OCCUPIED if the
+ * ring has no room for one more; otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_frames(const struct annulus_invitation *invitation,
+                                         const struct annulus_shared_options *options,
+                                         bool from_oldest,
+                                         bool awaited,
+                                         struct annulus_frame_subscriber **subscriber,
+                                         struct annulus_shared_error *error);
+
+/**
+ * Lends a frame of length bytes, to write to: *bytes is the first one. What is not written has old
+ * content. Never waits. A frame that was lent and not published is lent once more.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_WRONG_SIZE (a frame has fewer bytes),
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *bytes is null.
+ */
+annulus_status annulus_frame_publisher_loan(struct annulus_frame_publisher *publisher,
+                                            size_t length,
+                                            void **bytes);
+
+/**
+ * Publishes the first length bytes of the frame that was lent. Waits for timeout_ns nanoseconds at most
+ * for the slowest subscriber of a lossless ring: with 0 it does not wait, ANNULUS_FOREVER is no limit.
+ * sequence may be null; otherwise the number of the message is stored there.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_INVALID if no frame is lent, or it has
+ * fewer bytes; ANNULUS_TIMEOUT (with 0: ANNULUS_FULL), ANNULUS_CLOSED; ANNULUS_NOT_A_HANDLE. Then
+ * the frame stays lent, as it is.
+ */
+annulus_status annulus_frame_publisher_publish(struct annulus_frame_publisher *publisher,
+                                               size_t length,
+                                               uint64_t timeout_ns,
+                                               uint64_t *sequence);
+
+/**
+ * Which of the ring's frames the one is that is lent, as annulus_frame::index; SIZE_MAX if none is, or
+ * publisher is no handle.
+ */
+size_t annulus_frame_publisher_lent(const struct annulus_frame_publisher *publisher);
+
+/**
+ * How many frames the ring has; 0 if publisher is no handle.
+ */
+size_t annulus_frame_publisher_frames(const struct annulus_frame_publisher *publisher);
+
+/**
+ * How many frames subscribers hold, of those that the ring no longer keeps. A frame that a dead subscriber
+ * held is not. A system call for each subscriber that holds one. 0 if publisher is no handle.
+ */
+size_t annulus_frame_publisher_held(struct annulus_frame_publisher *publisher);
+
+/**
+ * Frees the publisher, which ends the ring: subscribers receive what was published. Null is no error, and
+ * has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_frame_publisher_free(struct annulus_frame_publisher *publisher);
+
+/**
+ * Receives the next frame, in place. Waits for it for timeout_ns nanoseconds at most: with 0 it does not
+ * wait, ANNULUS_FOREVER is no limit. After a loss it goes on with the oldest frame that is there.
+ *
+ * The frame is the caller's, who gives it back by annulus_held_frame_free, on any thread, also after the
+ * subscriber was freed.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY);
+ * ANNULUS_VIEWED if as many frames are held as may be: then nothing is received, or lost; ANNULUS_CLOSED,
+ * ANNULUS_PEER_DIED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then all of *frame is null and 0.
+ */
+annulus_status annulus_frame_subscriber_recv(struct annulus_frame_subscriber *subscriber,
+                                             uint64_t timeout_ns,
+                                             struct annulus_frame *frame);
+
+/**
+ * As annulus_frame_subscriber_recv without a wait, but receives the newest frame, and passes those before
+ * it, which annulus_frame_subscriber_lagged counts. ANNULUS_UNSUPPORTED where the publisher waits for
+ * this subscriber.
+ */
+annulus_status annulus_frame_subscriber_latest(struct annulus_frame_subscriber *subscriber,
+                                               struct annulus_frame *frame);
+
+/**
+ * Gives a frame back. Null is no error, and has no effect. Any thread may call this, once for each frame.
+ * Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_held_frame_free(struct annulus_held_frame *held);
+
+/**
+ * How many frames it has lost, or passed. 0 if subscriber is no handle.
+ */
+uint64_t annulus_frame_subscriber_lagged(const struct annulus_frame_subscriber *subscriber);
+
+/**
+ * How many frames the ring has, as annulus_frame::index counts them. 0 if subscriber is no handle.
+ */
+size_t annulus_frame_subscriber_frames(const struct annulus_frame_subscriber *subscriber);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd;
+ * annulus_frame_subscriber_arm arms it. Returns ANNULUS_SYSTEM, ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_frame_subscriber_fd(struct annulus_frame_subscriber *subscriber, int *fd);
+
+/**
+ * Arms the descriptor, before each wait for it, as annulus_consumer_arm. *ready says whether a frame, or
+ * the end, is there already; then receive first. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_frame_subscriber_arm(struct annulus_frame_subscriber *subscriber, bool *ready);
+
+/**
+ * As annulus_producer_peer: whether the process of the publisher is there.
+ */
+annulus_status annulus_frame_subscriber_peer(const struct annulus_frame_subscriber *subscriber,
+                                             annulus_peer *peer);
+
+/**
+ * Frees the subscriber. Frames that it has received stay the caller's. Its descriptor is closed. Null is no
+ * error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_frame_subscriber_free(struct annulus_frame_subscriber *subscriber);
+
+/**
  * Stores whether the process of the consumer is there. Some system calls.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_UNSUPPORTED for a queue within one
@@ -2444,5 +2662,7 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
      {0, 0, 0}, 0, 0}
 /* The same for records of any length, in a ring of so many bytes; 0 for a process that joins. */
 #define ANNULUS_SHARED_BYTES_OPTIONS(capacity) ANNULUS_SHARED_OPTIONS(capacity, char, NULL)
+/* annulus_frame_options frames = ANNULUS_FRAME_OPTIONS(1 << 20); The rest is the default. */
+#define ANNULUS_FRAME_OPTIONS(frame_bytes) {sizeof(annulus_frame_options), (frame_bytes), 0, 0, false}
 /* annulus_shared_error error = ANNULUS_SHARED_ERROR; */
 #define ANNULUS_SHARED_ERROR {sizeof(annulus_shared_error), 0, 0, 0, {0}}

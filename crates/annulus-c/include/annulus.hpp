@@ -19,6 +19,7 @@
 #include <annulus/broadcast.hpp>
 #include <annulus/bytes.hpp>
 #include <annulus/lossy.hpp>
+#include <annulus/frames.hpp>
 #include <annulus/pool.hpp>
 #include <annulus/queue.hpp>
 #include <annulus/shm.hpp>

@@ -42,6 +42,7 @@ from ._annulus import (
     SchemaError,
     TimeoutError,
 )
+from ._frame_rings import Frame, FrameLoan, FramePublisher, FrameSubscriber
 from ._frames import collect, columns, frame
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
 from ._lent import Lent, LentRecord
@@ -84,8 +85,10 @@ from ._open import (
     produce,
     produce_bytes,
     publish,
+    publish_frames,
     spsc,
     subscribe,
+    subscribe_frames,
 )
 from ._ring import Ring
 from .schema import Schema
@@ -104,6 +107,10 @@ __all__ = [
     "Entry",
     "EnumOf",
     "ForkedError",
+    "Frame",
+    "FrameLoan",
+    "FramePublisher",
+    "FrameSubscriber",
     "FullError",
     "Info",
     "Lent",
@@ -148,10 +155,12 @@ __all__ = [
     "produce",
     "produce_bytes",
     "publish",
+    "publish_frames",
     "schema",
     "set_text",
     "spsc",
     "subscribe",
+    "subscribe_frames",
     "text",
     "to_bytes",
     "u8",

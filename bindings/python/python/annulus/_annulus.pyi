@@ -29,7 +29,9 @@ if sys.version_info >= (3, 12):
 else:
     _Buffer: TypeAlias = Any
 
-_Kind: TypeAlias = Literal["spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "mp_lossy"]
+_Kind: TypeAlias = Literal[
+    "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "mp_lossy", "frames", "lossless_frames"
+]
 _State: TypeAlias = Literal["not_yet", "alive", "closed", "dead"]
 _Start: TypeAlias = Literal["oldest", "newest"]
 _WhenGone: TypeAlias = Literal["close", "wait"]
@@ -417,3 +419,109 @@ def join_bytes(
     name: str | RawInvitation, directory: _Directory = None, wait: str = "block", timeout: float | None = 0
 ) -> RawBytesConsumer:
     """Becomes the consumer of a queue of records. Waits for the queue so long."""
+
+class RawFrame:
+    """A frame that is held."""
+
+    def view(self) -> memoryview:
+        """A new memoryview of the bytes in place, read-only. It holds the frame."""
+    def __len__(self) -> int: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def index(self) -> int: ...
+
+class RawFramePublisher:
+    """The publisher of a ring of frames."""
+
+    def loan(self, nbytes: int, timeout: float | None = None) -> RawLoan:
+        """Lends a frame of so many bytes, to write to; waits for room where the ring is lossless.
+
+        ValueError: it is more than `frame_bytes`. FullError (a TimeoutError), ClosedError, LentError.
+        """
+    def publish(self, content: _Buffer, timeout: float | None = None) -> None:
+        """Publishes a copy of the bytes; waits for room where the ring is lossless. The errors of `loan`."""
+    def wait_for_subscribers(self, count: int = 1, timeout: float | None = None) -> bool:
+        """Waits until a lossless ring has so many subscribers; True at once for a lossy one."""
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def held(self) -> int:
+        """How many frames subscribers hold, of those that the ring no longer keeps."""
+    @property
+    def frame_bytes(self) -> int: ...
+    @property
+    def frames(self) -> int: ...
+    @property
+    def invitation(self) -> RawInvitation | None: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def kind(self) -> _Kind: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def schema(self) -> str | None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def close(self) -> None: ...
+
+class RawFrameSubscriber:
+    """The subscriber of a ring of frames."""
+
+    def recv(self, timeout: float | None = None) -> RawFrame:
+        """Receives a frame. TimeoutError; ClosedError; LentError: as many are held as may be."""
+    def try_recv(self) -> RawFrame | None:
+        """Receives a frame without a wait; None if none is there. ClosedError, LentError."""
+    def latest(self) -> RawFrame | None:
+        """Receives the newest frame, and passes those before it. ValueError: the publisher waits for this subscriber."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> RawFrame: ...
+    def __len__(self) -> int: ...
+    @property
+    def total_lagged(self) -> int: ...
+    @property
+    def cursor(self) -> int: ...
+    @property
+    def state(self) -> _State: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def frame_bytes(self) -> int: ...
+    @property
+    def most_held(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def kind(self) -> _Kind: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def schema(self) -> str | None: ...
+    def fileno(self) -> int: ...
+    def arm(self) -> bool: ...
+    def close(self) -> None: ...
+
+def make_frames(
+    name: str | None,
+    directory: _Directory,
+    frame_bytes: int,
+    capacity: int = 4,
+    schema: str | None = None,
+    subscribers: int = 8,
+    held: int = 2,
+    alignment: int = 64,
+    lossless: bool = False,
+    wait: str = "block",
+) -> RawFramePublisher:
+    """Makes a ring of frames of up to so many bytes, and its publisher."""
+
+def join_frames(
+    name: str | RawInvitation,
+    directory: _Directory = None,
+    start: _Start = "newest",
+    wait: str = "block",
+    timeout: float | None = 0,
+    awaited: bool = True,
+) -> RawFrameSubscriber:
+    """Subscribes to a ring of frames. Waits for the ring so long."""

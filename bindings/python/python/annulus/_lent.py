@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 class _Loan:
     """Memory of a ring, for a ``with`` block."""
 
-    def __init__(self, raw: _annulus.RawLoan) -> None:
+    def __init__(self, raw: _annulus.RawLoan, unit: int = 1) -> None:
         self._raw = raw
-        self._count = len(raw)
+        self._unit = unit  # so many of the extension's are one of these
+        self._count = len(self)
 
     @property
     def view(self) -> memoryview:
@@ -27,7 +28,7 @@ class _Loan:
 
     def __len__(self) -> int:
         """How many messages are lent; of a record, how many bytes."""
-        return len(self._raw)
+        return len(self._raw) // self._unit
 
     @property
     def count(self) -> int:
@@ -45,7 +46,7 @@ class _Loan:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self._raw.give_back(self._count)
+            self._raw.give_back(self._count * self._unit)
             return
         try:
             self._raw.give_back(None)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from . import _annulus
 from ._forms import Asked
+from ._frame_rings import FramePublisher, FrameSubscriber, Shape
+from ._frame_rings import made as _made_frames
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
 from ._ring import Directory, Ring, form_of, ring_at
 from .schema import Schema, SchemaLike
@@ -451,3 +453,77 @@ def consume_bytes(
     See :func:`produce_bytes` for an example."""
     ring: Ring[bytes] = Ring(name, directory=directory)
     return ring.consume_bytes(timeout=timeout, wait=wait)
+
+
+def publish_frames(
+    name: str | None,
+    shape: Shape | None = None,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    frame_bytes: int | None = None,
+    capacity: int = 4,
+    subscribers: int = 8,
+    held: int = 2,
+    alignment: int = 64,
+    lossless: bool = False,
+    directory: Directory = None,
+    wait: str = "block",
+) -> FramePublisher:
+    """Makes a ring of frames, which are written once, where all subscribers read them, in any language:
+    camera images, point clouds, tensors. A ring whose name is ``None`` is for this process: a pool of buffers
+    that threads and tasks share.
+
+    What a frame is, ``shape`` and ``dtype`` say: the first axis may be shorter in a frame. Or
+    ``frame_bytes``, how many bytes one has at most, and a ``dtype`` (or a ``schema``) if all of them are
+    values of one type.
+
+    - ``capacity``: how many frames stay for subscribers that come late, or are slow.
+    - ``subscribers``, ``held``: room for so many at one time, and how many frames each may hold.
+    - ``alignment``: at multiples of how many bytes frames begin, 64 to 2 MiB.
+    - ``lossless``: the publisher waits for the slowest subscriber. Otherwise it never waits, and a
+      subscriber that falls behind loses the oldest frames, and counts them.
+    - ``directory``, ``wait``: as in :func:`publish`.
+
+    All of the memory is there from the beginning: ``capacity + subscribers * held + 1`` frames. Raises
+    :class:`annulus.NameTakenError`, :class:`annulus.DirectoryError`, ``ValueError``.
+
+    >>> with annulus.publish_frames("doc-frames", (480, 640), "u2", held=3) as camera:
+    ...     viewer = annulus.subscribe_frames("doc-frames")
+    ...     with camera.loan() as frame:
+    ...         frame[...] = 500
+    ...     int(viewer.recv(timeout=60).array[0, 0])
+    500
+    """
+    _check_directory(name, directory)
+    raw, dims = _made_frames(
+        name,
+        shape,
+        dtype,
+        schema,
+        frame_bytes,
+        directory,
+        capacity=capacity,
+        subscribers=subscribers,
+        held=held,
+        alignment=alignment,
+        lossless=lossless,
+        wait=wait,
+    )
+    return FramePublisher(raw, dims, _own_ring(raw, directory))
+
+
+def subscribe_frames(
+    name: str,
+    *,
+    start: Literal["newest", "oldest"] = "newest",
+    timeout: float | None = 0,
+    awaited: bool = True,
+    directory: Directory = None,
+    wait: str = "block",
+) -> FrameSubscriber:
+    """Subscribes to the ring of frames of this name, of any process in any language. The ring says what is in
+    the frames. See :func:`publish_frames` for an example; the arguments and the errors are as of
+    :func:`subscribe`. :class:`annulus.NoSeatError`: it has all subscribers that it has room for."""
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.subscribe_frames(start=start, timeout=timeout, awaited=awaited, wait=wait)

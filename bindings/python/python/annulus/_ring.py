@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, overloa
 from . import _annulus
 from ._annulus import MismatchError
 from ._forms import Asked, Form
+from ._frame_rings import FrameSubscriber
 from ._handles import BytesConsumer, Consumer, Producer, Publisher, Subscriber, called
 from .schema import SchemaLike
 
@@ -210,6 +211,20 @@ class Ring(Generic[M]):
         raw = self._sender(asked, ("mp_lossy",), "join_publisher", timeout, wait)
         return Publisher(raw, form_of(raw, asked), self._for(asked))
 
+    def subscribe_frames(
+        self,
+        *,
+        start: Literal["newest", "oldest"] = "newest",
+        timeout: float | None = 0,
+        awaited: bool = True,
+        wait: str = "block",
+    ) -> FrameSubscriber:
+        """Subscribes to a ring of frames: see :func:`annulus.subscribe_frames`."""
+        raw = _annulus.join_frames(
+            self._at, self._directory, start, wait=wait, timeout=timeout, awaited=awaited
+        )
+        return FrameSubscriber(raw, ring_at(self._at, self._directory, None))
+
     def consume_bytes(self, *, timeout: float | None = 0, wait: str = "block") -> BytesConsumer:
         """Becomes the consumer of a queue of records: see :func:`annulus.consume_bytes`."""
         raw = _annulus.join_bytes(self._at, self._directory, wait=wait, timeout=timeout)
@@ -239,6 +254,7 @@ class Ring(Generic[M]):
             return  # It is not there yet, so its messages are checked once it is joined.
         if found["kind"] not in kinds:
             others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
+            others |= {"frames": "subscribe_frames", "lossless_frames": "subscribe_frames"}
             other = others.get(found["kind"], "subscribe")
             hint = f"; annulus.{other} takes it" if verb in ("subscribe", "consume") else ""
             raise MismatchError(

@@ -37,7 +37,7 @@ use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_OCCUPIED, ANNULUS_W
 use crate::tsan::Order;
 use crate::typed::{Counts, Get, Receiving, Sending, Words, alone};
 
-pub(crate) struct Invitation(shm::Invitation);
+pub(crate) struct Invitation(pub(super) shm::Invitation);
 
 #[allow(dead_code, reason = "its drop takes the name back")]
 pub(crate) struct Name(shm::PublishedName);
@@ -109,7 +109,7 @@ impl SharedOptions {
     }
 }
 
-fn state(state: PeerState) -> annulus_peer {
+pub(super) fn state(state: PeerState) -> annulus_peer {
     match state {
         PeerState::Alive => ANNULUS_PEER_ALIVE,
         PeerState::Closed => ANNULUS_PEER_CLOSED,

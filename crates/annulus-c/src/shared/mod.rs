@@ -6,6 +6,7 @@
 //! invitation  what another process needs, through a socket or by a name
 //! rings       how rings are made, and how processes join them
 //! bytes       the same for queues of records
+//! frames      rings of frames; frame_types: what C sees of them; frame_ends: what the handles have
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
 //! checked     whether what another process has written is a message
@@ -22,6 +23,10 @@ mod rings;
 
 mod bytes;
 
+mod frame_types;
+
+mod frames;
+
 mod peer;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -31,15 +36,23 @@ mod elsewhere;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod failure;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod frame_ends;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux;
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+use elsewhere as frame_system;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use elsewhere as system;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use frame_ends as frame_system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use linux as system;
 
 pub use bytes::*;
 pub use error::annulus_shared_error;
+pub use frame_types::*;
+pub use frames::*;
 pub use invitation::*;
 pub use options::*;
 pub use peer::*;
