@@ -270,6 +270,9 @@ pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(all(annulus_loom, feature = "shm"))]
 #[doc(hidden)]
+pub use ring::cells::{ValueReader, ValueWriter, cell_for_a_model};
+#[cfg(all(annulus_loom, feature = "shm"))]
+#[doc(hidden)]
 pub use ring::frames::{FrameReader, FrameWriter, frames_for_a_model};
 #[cfg(feature = "std")]
 pub use select::Select;

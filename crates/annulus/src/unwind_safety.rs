@@ -179,4 +179,8 @@ whole_after_a_panic! {
     [M: Mode] crate::shm::frames::Subscriber<M>;
     [] crate::shm::NameError;
     [] crate::shm::ShareError;
+    [T: Message] crate::shm::watch::AcceptedWatch<T>;
+    [T: Message] crate::shm::watch::Changes<T>;
+    [T: Message] crate::shm::watch::Receiver<T>;
+    [T: Message] crate::shm::watch::Sender<T>;
 }

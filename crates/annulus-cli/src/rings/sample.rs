@@ -172,6 +172,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::BroadcastBytes => "lossy rec",
         ShmKind::Frames => "frames",
         ShmKind::LosslessFrames => "all frames",
+        ShmKind::Watch => "watch",
         _ => "other",
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) const fn new(capacity: usize) -> Self {
         let capacity = capacity as u64;
         debug_assert!(capacity >= 1);
         let mask = if capacity.is_power_of_two() { capacity - 1 } else { 0 };
@@ -37,7 +37,7 @@ impl Index {
 
     /// What masks a sequence to its slot, or 0 where that takes [`of`](Self::of).
     // Mutants: `with 0`: costs or saves time.
-    pub(crate) fn mask(&self) -> u64 {
+    pub(crate) const fn mask(&self) -> u64 {
         self.mask
     }
 

@@ -2,6 +2,9 @@
 //! which cursors a publisher may not overtake. A ring knows nothing of waiting.
 
 mod area;
+#[cfg(feature = "shm")]
+#[cfg_attr(annulus_loom, allow(dead_code, reason = "what only the module `shm` uses"))]
+pub(crate) mod cells;
 mod claims;
 mod copy;
 mod end;

@@ -22,6 +22,7 @@ use super::places::Table;
 use super::process::{PeerState, ProcessId};
 use super::shared::Shared;
 use super::{mp_broadcast, sleepers};
+use crate::base::sequence::Sequence;
 use crate::broadcast::{Across, Awaiting, Lossless, Publisher, Subscribable, Subscriber, of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
@@ -186,26 +187,39 @@ fn create_ring(
         // SAFETY: it is in the memory, which lives.
         unsafe { shown(&memory).as_ref() }.begin_lossless(settings.headroom, seats);
     }
-    lock::take(&memory)?;
-    let invitation = Invitation::new(lock::reopened(&memory)?, page.as_fd().try_clone_to_owned()?);
     let page = Arc::new(page);
     let kept = RingMemory { ring: Arc::clone(&memory), page: Arc::clone(&page), end };
+    let (across, invitation) =
+        begin(memory, page, (slots_offset, slots, stride), is_lossless.then_some(seats))?;
+    Ok((across, invitation, kept))
+}
+
+/// Where slots lie in a memory: where they begin, in bytes; all of them; from one to the next, in words.
+pub(super) type SlotsAt = (usize, core::alloc::Layout, usize);
+
+/// What the publisher's process has of a new ring, and what others need. `seats`: of a lossless ring.
+pub(super) fn begin(
+    memory: Arc<PlacedMemory>,
+    page: Arc<SharedMemory>,
+    (offset, slots, stride): SlotsAt,
+    seats: Option<usize>,
+) -> Result<(Across, Invitation), ShareError> {
+    lock::take(&*memory)?;
+    let invitation = Invitation::new(lock::reopened(&*memory)?, page.as_fd().try_clone_to_owned()?);
     let [sleepers, publisher] = sleepers::remotes_of_producer(&page);
-    let awaiting = if is_lossless {
+    let awaiting = seats.and_then(|seats| {
         let watched = Arc::clone(&page);
         let is_any_gone = move || sleepers::has_dead(&watched, seats);
         awaiting(page, seats, publisher.woken_from_elsewhere(is_any_gone))
-    } else {
-        None
-    };
+    });
     let across = Across {
         // SAFETY: `shown` is in the memory, which the block keeps. It can be written to.
         mirror: unsafe { Mirror::shows(shown(&memory)) },
-        slots: (Block::shared(memory, slots_offset, slots), stride),
+        slots: (Block::shared(memory, offset, slots), stride),
         sleepers,
         awaiting,
     };
-    Ok((across, invitation, kept))
+    Ok((across, invitation))
 }
 
 /// The seats of a lossless ring, whose subscribers the publisher waits for, and where it sleeps. `None` if
@@ -282,6 +296,20 @@ pub(super) fn accept<T: Message>(
         (sleepers::remote(&page), None)
     };
     let memory = Arc::new(joined(memory)?);
+    see(memory, (offset, slots, stride), (sleepers, awaiting), (capacity, headroom, first), strategy)
+}
+
+/// A ring of one publisher, whose slots are there, as another process has it: so large, with such a headroom,
+/// from that message on.
+///
+/// Any bytes are a `T`.
+pub(super) fn see<T: Message>(
+    memory: Arc<PlacedMemory>,
+    (offset, slots, stride): SlotsAt,
+    (sleepers, awaiting): (Remote, Option<Awaiting>),
+    (capacity, headroom, first): (usize, usize, Sequence),
+    strategy: WaitStrategy,
+) -> Result<Accepted<T>, AttachError> {
     let watched = Arc::clone(&memory);
     let is_gone = move || !lock::is_taken(&*watched).unwrap_or(true);
     let across = Across {
@@ -298,7 +326,7 @@ pub(super) fn accept<T: Message>(
         CapacityError::Headroom { headroom, .. } => damaged("the headroom", headroom),
         _ => damaged("the capacity", capacity),
     })?;
-    Ok(Accepted { subscribable, memory, start: layout.start, fellows: None })
+    Ok(Accepted { subscribable, memory, start: first.get(), fellows: None })
 }
 
 /// A ring of another process, mapped read-only.

@@ -229,6 +229,13 @@ pub enum ShareError {
         /// How many there can be.
         most: usize,
     },
+    /// There can't be so many [cells](super::watch).
+    Cells {
+        /// How many were asked for.
+        cells: usize,
+        /// How many there can be. There must be one at least.
+        most: usize,
+    },
     /// The schema of the messages is longer than a ring can hold, even without units and comments.
     Schema {
         /// How many bytes its text has.
@@ -276,6 +283,7 @@ impl fmt::Display for ShareError {
             Self::Frames { what, found, least, most } => {
                 write!(f, "a ring of frames can't have {found} {what}: take {least} to {most}")
             }
+            Self::Cells { cells, most } => write!(f, "there can't be {cells} cells: take 1 to {most}"),
             Self::Schema { bytes, most } => write!(
                 f,
                 "the schema of the messages has {bytes} bytes as text, and a ring holds {most}: take fewer fields, or shorter names",

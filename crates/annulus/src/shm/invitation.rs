@@ -208,7 +208,11 @@ impl Invitation {
         }
         let writable = || ring.open(Part::Ring, true, until);
         let fd = match info.kind() {
-            ShmKind::Lossy | ShmKind::Lossless | ShmKind::Frames | ShmKind::LosslessFrames => fd,
+            ShmKind::Lossy
+            | ShmKind::Lossless
+            | ShmKind::Frames
+            | ShmKind::LosslessFrames
+            | ShmKind::Watch => fd,
             // A process that may only read the ring can still subscribe.
             ShmKind::MpLossy => writable().unwrap_or(fd),
             _ => writable()?,

@@ -25,14 +25,16 @@ pub enum ShmKind {
     MpLossy = 8,
     /// A broadcast ring of frames, which lie in memory of their own, and whose publisher never waits.
     Frames = 9,
+    /// Cells with the newest value of each, which lie beside a broadcast ring that tells which have changed.
+    Watch = 10,
+    // (11 is for services.)
     /// As [`Frames`](Self::Frames), with a publisher that waits for the slowest subscriber.
-    // (10 and 11 are the newest values, and services.)
     LosslessFrames = 12,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -41,6 +43,7 @@ impl ShmKind {
         Self::BroadcastBytes,
         Self::MpLossy,
         Self::Frames,
+        Self::Watch,
         Self::LosslessFrames,
     ];
 
@@ -77,6 +80,7 @@ impl fmt::Display for ShmKind {
             Self::MpLossy => "lossy broadcast ring of several publishers",
             Self::Frames => "broadcast ring of frames",
             Self::LosslessFrames => "lossless broadcast ring of frames",
+            Self::Watch => "newest values",
         })
     }
 }

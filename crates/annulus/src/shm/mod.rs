@@ -80,6 +80,7 @@
 //! | `Consumer` of a queue, of messages or of records | [`Peer::state`] of its producer |
 //! | `Consumer` of an [`mpsc`] queue | [`Places::state`](mpsc::Places::state) |
 //! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenGone`] |
+//! | [`Receiver`](watch::Receiver) or [`Changes`](watch::Changes) of newest values | [`AcceptedWatch::state`](watch::AcceptedWatch::state) |
 //! | `Publisher` | a lossy one does not know, a lossless one does not wait for the dead |
 //!
 //! Each says [`Dead`](PeerState::Dead) after a death and [`Closed`](PeerState::Closed) after a close. Ask it
@@ -107,7 +108,8 @@
 //! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
 //! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
 //!   [`broadcast::lossless`]) and with several ([`mp_broadcast`]), queues with one producer ([`spsc`],
-//!   [`bytes`]), and queues with several ([`mpsc`]). The format has a number for one other.
+//!   [`bytes`]), and queues with several ([`mpsc`]); rings of [`frames`], and the newest values of
+//!   cells ([`watch`]). The format has a number for one other.
 //! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
 //!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
 //!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.
@@ -124,6 +126,7 @@
 // broadcast.rs     broadcast rings, lossy and lossless; the locks that say which subscriber lives, and marks
 //                  of where a lossy subscriber stands
 // frames.rs        broadcast rings of frames, which are read where they lie; frame_format.rs: where that is
+// watch.rs         the newest value of each of many cells; watch/
 // mp_broadcast.rs  broadcast rings that several processes publish to
 // queue.rs         queues of one lane: spsc.rs, bytes.rs
 // places.rs        queues of a lane for each producer, mpsc.rs; which producer or publisher has which place
@@ -170,6 +173,7 @@ mod ring_observer;
 mod shared;
 mod sleepers;
 pub mod spsc;
+pub mod watch;
 
 pub use crate::message::schema::Fingerprint;
 pub use broadcast::Accepted;

@@ -156,7 +156,7 @@ impl RingObserver {
     #[must_use]
     pub fn numbers(&self) -> Option<RingNumbers> {
         let kind = self.layout.kind;
-        is_known(kind)
+        (is_known(kind) && kind != ShmKind::Watch)
             .then(|| if is_broadcast(kind) { self.numbers_of_broadcast() } else { self.numbers_of_queue() })
     }
 
@@ -230,7 +230,9 @@ impl RingObserver {
 
     fn is_closed(&self) -> bool {
         match self.layout.kind {
-            kind if is_broadcast(kind) => word(&self.ring, format::broadcast::END) != 0,
+            kind if is_broadcast(kind) || kind == ShmKind::Watch => {
+                word(&self.ring, format::broadcast::END) != 0
+            }
             kind => is_known(kind) && word(&self.ring, format::queue::CLOSED) == CLOSED,
         }
     }
@@ -347,7 +349,7 @@ impl fmt::Debug for RingObserver {
 
 /// Whether this knows where the numbers of such a ring are.
 fn is_known(kind: ShmKind) -> bool {
-    matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes) || is_broadcast(kind)
+    matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Watch) || is_broadcast(kind)
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {

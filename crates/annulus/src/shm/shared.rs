@@ -13,6 +13,7 @@ use super::invitation::Invitation;
 /// | [`mp_broadcast::Builder::build`] | `Publisher` | [`Places`] |
 /// | [`spsc::producer`], [`bytes::producer`] | `Producer` | [`Peer`] |
 /// | [`mpsc::Builder::build`] | `Consumer` | [`Places`] |
+/// | [`watch::sender`], [`watch::table`] | `Sender` | `()`: readers write nothing |
 ///
 /// [`broadcast::lossy`]: super::broadcast::lossy
 /// [`broadcast::lossless`]: super::broadcast::lossless
@@ -20,6 +21,8 @@ use super::invitation::Invitation;
 /// [`spsc::producer`]: super::spsc::producer
 /// [`bytes::producer`]: super::bytes::producer
 /// [`mpsc::Builder::build`]: super::mpsc::Builder::build
+/// [`watch::sender`]: super::watch::sender
+/// [`watch::table`]: super::watch::table
 /// [`Subscribable`]: crate::broadcast::Subscribable
 /// [`Places`]: super::mpsc::Places
 /// [`Peer`]: super::Peer

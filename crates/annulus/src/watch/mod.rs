@@ -42,7 +42,8 @@
 //! a change.
 //!
 //! For values that are `Copy` and read very often, a [lossy ring](fn@crate::broadcast::lossy) has
-//! [`latest`](crate::broadcast::Subscriber::latest), which takes no lock.
+//! [`latest`](crate::broadcast::Subscriber::latest), which takes no lock. Between processes (Linux) it is
+//! `shm::watch`, which takes no lock either.
 
 mod receiver;
 mod sender;

@@ -13,6 +13,7 @@ mod shared;
 mod support;
 #[cfg(feature = "async")]
 mod tasks;
+mod watch;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

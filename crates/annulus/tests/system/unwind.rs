@@ -152,6 +152,8 @@ whole! { SHM (Send, Sync):
     shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start,
     shm::frames::Builder, shm::frames::Publisher, shm::frames::Loan<'static>, shm::frames::AcceptedFrames, shm::frames::Subscriber, shm::frames::Frame,
     shm::frames::SubscribeError, shm::frames::LoanError, shm::frames::TooManyHeld, shm::frames::FrameError,
+    shm::watch::Sender<u64>, shm::watch::AcceptedWatch<u64>, shm::watch::Receiver<u64>, shm::watch::Changes<u64>, shm::watch::Change<u64>,
+    shm::watch::GetError, shm::watch::KeyError,
 }
 
 #[cfg(all(target_os = "linux", feature = "shm"))]
@@ -235,6 +237,8 @@ fn the_lists_are_complete() {
         "RoomArm",
         "StageRole",
         "TakeCell",
+        "ValueReader",
+        "ValueWriter",
     ];
     const LENT: &[&str] = &["Lent", "LentHead", "LentPublisher", "LentSlots", "LentSubscriber"];
 
