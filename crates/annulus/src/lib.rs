@@ -15,7 +15,7 @@
 //! | one reader | [`spsc`], [`queue::bytes`] | [`mpsc`] |
 //! | one of several readers gets it | [`spmc`] | [`mpmc`]; with one order: [`queue::ordered`] |
 //! | each reader, which may lose old ones | [`broadcast::lossy`](fn@broadcast::lossy), [`broadcast::bytes`] | [`broadcast::mp_lossy`] |
-//! | each reader, and none is lost | [`broadcast::lossless`](fn@broadcast::lossless), [`event::channel`] | [`broadcast::mp_lossless`], [`event::mp_channel`] |
+//! | each reader, and none is lost | [`broadcast::lossless`](fn@broadcast::lossless), [`broadcast::bytes`], [`event::channel`] | [`broadcast::mp_lossless`], [`event::mp_channel`] |
 //! | the newest value; one reply | [`watch`]; [`oneshot`] | [`watch`] |
 //!
 //! The ends are *publishers* and *subscribers* where each reader sees all, and *producers* and *consumers* in

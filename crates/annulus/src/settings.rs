@@ -19,7 +19,7 @@ use crate::wait::WaitStrategy;
 /// | ordered queues | [`queue::ordered::channel`](crate::queue::ordered::channel) | [`queue::ordered::with`](crate::queue::ordered::with) |
 /// | queues of bytes | [`queue::bytes::channel`](crate::queue::bytes::channel) | [`queue::bytes::with`](crate::queue::bytes::with) |
 /// | broadcast rings | [`broadcast::lossy`](fn@crate::broadcast::lossy), and so on | [`broadcast::lossy_with`](crate::broadcast::lossy_with), and so on |
-/// | broadcast rings of bytes | [`broadcast::bytes::lossy`](fn@crate::broadcast::bytes::lossy) | [`broadcast::bytes::lossy_with`](crate::broadcast::bytes::lossy_with) |
+/// | broadcast rings of bytes | [`broadcast::bytes::lossy`](fn@crate::broadcast::bytes::lossy), and so on | [`broadcast::bytes::lossy_with`](crate::broadcast::bytes::lossy_with), and so on |
 /// | rings of events | [`event::channel`](crate::event::channel), and so on | [`event::with`](crate::event::with), and so on |
 /// | topics of a bus | `Bus::new` | `Bus::with` |
 ///

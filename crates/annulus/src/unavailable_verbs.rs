@@ -5,16 +5,17 @@
 //! method this one would hide.
 
 use alloc::vec::Vec;
-#[cfg(all(feature = "bus", not(feature = "async")))]
-use {crate::bus::MatchingSubscriber, alloc::sync::Arc};
 #[cfg(not(feature = "async"))]
 use {
+    crate::broadcast::MayLose,
     crate::error::{LossyRecvError, SendError},
     crate::queue::kind::{AnyKind, InPlace},
     crate::{Message, oneshot, queue},
     alloc::boxed::Box,
     core::future::Pending,
 };
+#[cfg(all(feature = "bus", not(feature = "async")))]
+use {crate::bus::MatchingSubscriber, alloc::sync::Arc};
 
 use crate::broadcast::{self, Mode};
 use crate::error::{RecvError, TryRecvError};
@@ -73,7 +74,7 @@ verbs! {
         recv(&self) -> Result<T, RecvError>;
         try_recv(&self) -> Result<T, TryRecvError>;
     }
-    impl<> broadcast::bytes::Subscribable {
+    impl<{M: Mode}> broadcast::bytes::Subscribable<M> {
         recv(&self, _: &mut Vec<u8>) -> Result<usize, RecvError>;
         try_recv(&self, _: &mut Vec<u8>) -> Result<usize, TryRecvError>;
     }
@@ -155,11 +156,16 @@ verbs! {
         write_async(&mut self, _: &[u8]) -> Pending<Result<(), queue::bytes::WriteError>>;
         reserve_async(&mut self, _: usize) -> Pending<Result<queue::bytes::Reservation<'_, K>, queue::bytes::WriteError>>;
     }
-    impl<> broadcast::bytes::Subscriber {
+    impl<> broadcast::bytes::Publisher<broadcast::Lossless> {
+        publish_async(&mut self, _: &[u8]) -> Pending<Result<(), broadcast::bytes::WriteError>>;
+    }
+    impl<{M: Mode}> broadcast::bytes::Subscriber<M> {
         recv_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, RecvError>>;
-        recv_or_lag_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, LossyRecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
+    }
+    impl<{M: MayLose}> broadcast::bytes::Subscriber<M> {
+        recv_or_lag_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, LossyRecvError>>;
     }
     impl<{T: Send}> oneshot::Receiver<T> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;

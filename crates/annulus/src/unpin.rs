@@ -8,7 +8,7 @@
 //! What keeps something of its user's choice is what that is: an [`Iter`](crate::Iter), a notifier, a builder
 //! of a worker, an error that gives back a value.
 
-use crate::broadcast::{Mode, MpPublisher, Subscriber, SubscriberGroup};
+use crate::broadcast::{self, Mode, MpPublisher, Subscriber, SubscriberGroup};
 #[cfg(feature = "bus")]
 use crate::bus::{TopicPublisher, TopicRing};
 use crate::event;
@@ -28,6 +28,7 @@ moves_after_a_pin! {
     [T, M: Mode] MpPublisher<T, M>;
     [T, M: Mode] Subscriber<T, M>;
     [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
+    [M: Mode] broadcast::bytes::Subscriber<M>;
     [T, R] event::Publisher<T, R>;
     [T, R] event::MpPublisher<T, R>;
     [T] event::Subscribable<T>;

@@ -106,7 +106,7 @@ impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for event::Subscriber<T, M> 
 impl<T, K: AnyKind> Handle for Consumer<T, K> {}
 impl<T> Handle for ordered::Receiver<T> {}
 impl<T, const N: usize, M: Mode> Handle for SubscriberGroup<T, N, M> {}
-impl Handle for broadcast::bytes::Subscriber {}
+impl<M: Mode> Handle for broadcast::bytes::Subscriber<M> {}
 impl<K: InPlace> Handle for queue::bytes::Consumer<K> {}
 #[cfg(feature = "bus")]
 impl<T: Message> Handle for MatchingSubscriber<T> {}
@@ -163,6 +163,7 @@ whole_after_a_panic! {
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 whole_after_a_panic! {
     [] crate::shm::AttachError;
+    [] crate::shm::broadcast::bytes::AcceptedBytes;
     [T: Message] broadcast::FellowPublisher<T>;
     [] crate::shm::DirectoryError;
     [] crate::shm::dynamic::OpenError;

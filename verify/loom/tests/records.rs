@@ -2,8 +2,9 @@
 //! overwrites what is being read.
 #![cfg(annulus_loom)]
 
-use annulus::LossyTryRecvError;
+use annulus::broadcast::Lossless;
 use annulus::broadcast::bytes::{self, Publisher, Subscriber};
+use annulus::{LossyTryRecvError, TryRecvError};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
 
@@ -117,9 +118,62 @@ fn joiner_at_the_oldest_finds_it_whole() {
         let (start, mut buffer) = (subscriber.cursor(), Vec::new());
         assert!(start <= 2, "the newest stands");
         if subscriber.try_recv(&mut buffer).is_ok() {
-            assert_eq!(buffer, record(start, 2));
+            // (Behind what was overwritten meanwhile.)
+            assert_eq!(buffer, record(subscriber.cursor() - 1, 2));
         }
         drop(writer.join().unwrap());
         receive_the_rest(&mut subscriber, words);
+    });
+}
+
+/// Publishes records of so many words each in a lossless ring, as soon as there is room.
+fn publish_all(publisher: &mut Publisher<Lossless>, words: &[u64]) {
+    for &words in words {
+        let record = record(publisher.published(), words);
+        while publisher.try_publish(&record).is_err_and(|refused| refused.is_full()) {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Receives all of these records from the cursor on.
+fn receive_all(subscriber: &mut Subscriber<Lossless>, words: &[u64]) {
+    let mut buffer = Vec::new();
+    while let Some(&words) = words.get(subscriber.cursor() as usize) {
+        let number = subscriber.cursor();
+        match subscriber.try_recv(&mut buffer) {
+            Ok(_) => assert_eq!(buffer, record(number, words), "torn, or another record"),
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Closed) => panic!("{number} is lost"),
+        }
+    }
+}
+
+/// Slots of a lossless ring are free, and the words of a record are not: it is read before they are written.
+#[test]
+fn words_of_a_lossless_ring_are_read_first() {
+    const WORDS: &[u64] = &[8, 8, 2];
+    check(|| {
+        let (mut publisher, subscribable) = bytes::lossless(128);
+        let mut subscriber = subscribable.subscribe();
+        publish_all(&mut publisher, &WORDS[..2]);
+        let writer = thread::spawn(move || publish_all(&mut publisher, &WORDS[2..]));
+        receive_all(&mut subscriber, WORDS);
+        writer.join().unwrap();
+    });
+}
+
+/// The words of a record that nobody needs any more are written over beside a subscriber that joins at the
+/// oldest record: it does not begin there, or the publisher waits for it.
+#[test]
+fn joiner_of_a_lossless_ring_loses_nothing() {
+    const WORDS: &[u64] = &[8, 8, 2];
+    check(|| {
+        let (mut publisher, subscribable) = bytes::lossless(128);
+        publish_all(&mut publisher, &WORDS[..2]);
+        let writer = thread::spawn(move || publish_all(&mut publisher, &WORDS[2..]));
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        receive_all(&mut subscriber, WORDS);
+        writer.join().unwrap();
     });
 }

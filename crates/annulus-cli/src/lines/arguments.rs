@@ -134,7 +134,9 @@ impl PublishArguments {
     }
 }
 
-/// Prints the lines that `annulus pub` publishes.
+/// Prints the lines that `annulus pub` publishes, or the records of a broadcast ring of records.
+///
+/// Each record is a line. A line feed is put behind a record that ends with none.
 ///
 /// What it prints is what came in, byte for byte, and no line is printed in part. If lines were lost, it says
 /// on standard error how many: before the first one that it prints, between two of them, and after the last

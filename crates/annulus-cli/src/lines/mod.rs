@@ -6,6 +6,7 @@
 //! publishing  `annulus pub`
 //! printing    `annulus sub`
 //! following   `annulus sub --follow`
+//! records     `annulus sub`, of a ring of records
 //! json        both of them with `--json`, for messages of any ring
 //! ```
 
@@ -14,11 +15,12 @@ mod following;
 mod json;
 mod printing;
 mod publishing;
+mod records;
 
 use std::sync::Arc;
 
 use annulus::schema::Fingerprint;
-use annulus::shm::{Directory, FindError, Invitation, NameError};
+use annulus::shm::{Directory, FindError, Invitation, NameError, ShmKind};
 
 pub(crate) use arguments::{PublishArguments, SubscribeArguments};
 
@@ -45,6 +47,9 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
     let from = arguments.begin(&directory);
     let invitation = find(arguments, &directory)?;
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
+    if info.kind() == ShmKind::BroadcastBytes {
+        return records::run(arguments, &invitation, from, &stop);
+    }
     if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
         return json::print(arguments, &invitation, &info, from, &stop);
     }

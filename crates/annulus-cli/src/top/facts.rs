@@ -1,5 +1,7 @@
 //! [`facts()`]: what is known of a ring, in words, for its page in a terminal and for its page in a pipe.
 
+use annulus::shm::ShmKind;
+
 use super::figures::rate;
 use super::history::History;
 use super::routes;
@@ -43,6 +45,7 @@ pub(super) fn facts(row: &Row<'_>, routes: &[BridgeRoute], history: &History) ->
     let Some(header) = ring.header else { return facts };
     let what = match ring.word_bytes() {
         Some(bytes) => format!("words of {}", counted(bytes, "byte")),
+        None if header.kind == ShmKind::BroadcastBytes => "records of any length".into(),
         None => format!("messages of {}", counted(header.payload_bytes, "byte")),
     };
     let slots = format!("{} of {}", counted(header.capacity, "slot"), counted(header.slot_bytes, "byte"));

@@ -27,9 +27,9 @@ macro_rules! placement {
             |handle| handle.$($shared).+.block().placement()
         );
     };
-    ($Handle:ty) => {
+    ([$($parameters:tt)*] $Handle:ty) => {
         placement!(
-            [] $Handle, "the ring, of the records and of their extents together,",
+            [$($parameters)*] $Handle, "the ring, of the records and of their extents together,",
             |handle| handle.area.block().placement().and(handle.extents.placement())
         );
     };
@@ -44,9 +44,9 @@ placement!([T: Send + Sync, R: Reset<T>] event::Publisher<T, R>, single.shared);
 placement!([T: Send + Sync, R: Reset<T>] event::MpPublisher<T, R>, shared);
 placement!([T: Send + Sync] event::Subscribable<T>, shared);
 placement!([T: Send + Sync, M: Mode] event::Subscriber<T, M>, shared);
-placement!(bytes::Publisher);
-placement!(bytes::Subscribable);
-placement!(bytes::Subscriber);
+placement!([M: Mode] bytes::Publisher<M>);
+placement!([M: Mode] bytes::Subscribable<M>);
+placement!([M: Mode] bytes::Subscriber<M>);
 
 /// The verb `bring_memory_here` of a handle that receives.
 #[cfg(feature = "numa")]
@@ -83,7 +83,7 @@ bring_memory_here!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M
 #[cfg(feature = "numa")]
 bring_memory_here!([T: Send + Sync, M: Mode] event::Subscriber<T, M>, shared);
 #[cfg(feature = "numa")]
-bring_memory_here!([] bytes::Subscriber, |handle, node| {
+bring_memory_here!([M: Mode] bytes::Subscriber<M>, |handle, node| {
     // Both, whatever the first one says.
     let records = handle.area.block().bring_to(node);
     let extents = handle.extents.shared.block().bring_to(node);

@@ -586,7 +586,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     #[inline(always)]
-    fn assert_may_lose() {
+    pub(super) fn assert_may_lose() {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
     }
 

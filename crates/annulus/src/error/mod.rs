@@ -2,6 +2,7 @@
 // (The crate's page says which text and which source an error has. An `io::Error` with a step of this library
 // keeps the system's error as its source: the number is there.)
 
+mod records;
 mod refused;
 
 use core::convert::Infallible;
@@ -13,6 +14,7 @@ use crate::message::schema::BadValue;
 use crate::sync::seeded;
 
 pub use crate::base::too_long::TooLong;
+pub use records::{TryWriteError, WriteError, WriteTimeoutError};
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{SendError, SendTimeoutError, TrySendError};
 

@@ -37,6 +37,7 @@
 //! | `oneshot::Receiver` | `recv` | `try_` | yes | yes, and `receiver.await` |
 //! | `watch::Receiver` | `recv` | `try_` | yes | yes |
 //! | the same | `changed`, `wait_for` | `has_changed`, `borrow` | yes | yes |
+//! | lossless `broadcast::bytes::Publisher` | `publish` | `try_` | yes | yes |
 //! | lossless `broadcast::Publisher`, `MpPublisher` | `publish` | `try_` | yes | yes |
 //! | the same | `publish_batch` | | yes | no |
 //! | the same | `publish_with` | | no | no |

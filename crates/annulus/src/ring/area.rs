@@ -21,9 +21,15 @@
 //!
 //! After Boehm's seqlock, as `slots.rs`; with the "tail intent" of Agrona's `BroadcastTransmitter` in place
 //! of a stamp. Here it moves by a sixteenth of the area at a time, so that its line stays in readers' caches.
+//!
+//! Between processes, the words and that number lie in memory that readers map read-only. The steps are the
+//! same. A reader there has extents of another process, which may be any numbers: it asks whether the area
+//! [has](Area::has) them first.
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+use core::ptr::NonNull;
 
 use super::copy::{self, RECORD_FLOOR, WORD};
 use super::slots::Storage;
@@ -46,8 +52,34 @@ pub(crate) struct Area {
 }
 
 /// The number of the first word that stands: those before it are overwritten, or may be at any moment.
+enum Overwritten {
+    Here(Line),
+    /// In memory that other processes have, too. It lives as long as the words.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    Across(NonNull<AtomicU64>),
+}
+
 #[repr(align(128))]
-struct Overwritten(AtomicU64);
+struct Line(AtomicU64);
+
+// SAFETY: a pointer to an atomic word is as a borrow of it, and the area keeps it (see `Area::across`).
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+unsafe impl Send for Overwritten {}
+// SAFETY: as above.
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+unsafe impl Sync for Overwritten {}
+
+impl Overwritten {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        match self {
+            Self::Here(line) => &line.0,
+            // SAFETY: it lives as long as the area, in which this is.
+            #[cfg(all(feature = "shm", not(annulus_loom)))]
+            Self::Across(word) => unsafe { word.as_ref() },
+        }
+    }
+}
 
 /// Where the writer of an area is. Only the writer has it.
 pub(crate) struct Pen {
@@ -57,12 +89,25 @@ pub(crate) struct Pen {
     newest: u64,
     /// As in the area.
     overwritten: u64,
+    /// The first word of the oldest record that a reader needs for which the writer waits. Nothing from there
+    /// on is overwritten.
+    kept: u64,
 }
 
 impl Pen {
-    /// At the beginning of an area.
+    /// At the beginning of an area whose writer waits for nobody.
     pub(crate) fn new() -> Self {
-        Self { next: 0, newest: 0, overwritten: 0 }
+        Self { next: 0, newest: 0, overwritten: 0, kept: u64::MAX }
+    }
+
+    /// The same of a writer that waits until there is [room](Area::has_room).
+    pub(crate) fn that_waits() -> Self {
+        Self { kept: 0, ..Self::new() }
+    }
+
+    /// From now on readers need no word before the extent's, or none at all.
+    pub(crate) fn keep_from(&mut self, oldest: Option<Extent>) {
+        self.kept = oldest.map_or(self.next, |[start, _]| start);
     }
 }
 
@@ -70,12 +115,33 @@ impl Area {
     /// An area of so many words: a power of two, and at least two.
     pub(crate) fn new(words: usize, memory: &Memory) -> Result<Self, NoBlock> {
         assert!(words.is_power_of_two() && words > 1, "an area of {words} words");
-        let overwritten = Overwritten(AtomicU64::new(0));
+        let overwritten = Overwritten::Here(Line(AtomicU64::new(0)));
         Ok(Self {
             words: Storage::zeroed(words, 1, memory, Before::NOTHING)?,
             mask: words as u64 - 1,
             overwritten,
         })
+    }
+
+    /// An area in memory that other processes have, too: so many words, a power of two, and at least two; and
+    /// the number of the first that stands.
+    ///
+    /// # Safety
+    ///
+    /// The block has so many words, and keeps `overwritten`. All processes access both by atomic operations
+    /// only; those that can't write there only read.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) unsafe fn across(block: Block, words: usize, overwritten: NonNull<AtomicU64>) -> Self {
+        assert!(words.is_power_of_two() && words > 1, "an area of {words} words");
+        // SAFETY: the caller's promise.
+        let storage = unsafe { Storage::over(block) };
+        Self { words: storage, mask: words as u64 - 1, overwritten: Overwritten::Across(overwritten) }
+    }
+
+    /// Whether there can be such a record. Any numbers are allowed.
+    #[inline(always)]
+    pub(crate) fn has(&self, [_, length]: Extent) -> bool {
+        length <= self.longest() as u64 || seeded!("area_lengths_believed")
     }
 
     /// Where its words lie.
@@ -109,8 +175,21 @@ impl Area {
         (&words[(start & self.mask) as usize..], words)
     }
 
+    /// How many words are not needed, of a writer that waits.
+    #[inline]
+    pub(crate) fn free(&self, pen: &Pen) -> u64 {
+        self.mask + 1 - (pen.next - pen.kept)
+    }
+
+    /// Whether a record of so many bytes overwrites nothing that is needed.
+    #[inline]
+    pub(crate) fn has_room(&self, pen: &Pen, bytes: usize) -> bool {
+        bytes.div_ceil(WORD) as u64 <= self.free(pen) || seeded!("lossless_bytes_overtake")
+    }
+
     /// area.w1 to area.w3: writes `record` behind the newest one. The caller publishes the extent. `pen` is
-    /// the one of this area, and `record` is not longer than the [longest](Self::longest).
+    /// the one of this area, and `record` is not longer than the [longest](Self::longest). A writer
+    /// that waits has [room](Self::has_room) for it.
     #[inline]
     pub(crate) fn write(&self, pen: &mut Pen, record: &[u8]) -> Extent {
         debug_assert!(record.len() <= self.longest());
@@ -133,17 +212,18 @@ impl Area {
     }
 
     /// area.w1 and area.w2: before the words up to number `end` are written.
-    // Decision 0084: ahead of what is needed, and never past the newest record.
+    // Decision 0084: ahead of what is needed, and never past the newest record, nor past what is kept.
     fn overwrite_up_to(&self, pen: &mut Pen, end: u64) {
         let size = self.mask + 1;
         // The newest record and the next one are half of the area each, at most: so that much is needed, and
         // it is never more than `newest`.
         let needed = end - size;
         let most = if seeded!("area_overwrites_newest") { pen.next } else { pen.newest };
+        let most = if seeded!("area_overwrites_kept") { most } else { most.min(pen.kept) };
         pen.overwritten = (needed + size / 16).min(most);
         debug_assert!(pen.overwritten >= needed);
         // area.w1. Relaxed: area.w2 orders it before the words.
-        self.overwritten.0.store(pen.overwritten, Ordering::Relaxed);
+        self.overwritten.word().store(pen.overwritten, Ordering::Relaxed);
         if !seeded!("area_no_release_fence") {
             // area.w2. Release: pairs with area.r2. A thread that sees a word that is written from now on
             // also sees area.w1.
@@ -153,7 +233,8 @@ impl Area {
 
     /// area.r1 to area.r3: copies a record into `buffer`, in place of what is there. False if it was
     /// overwritten, or may have been; the buffer is then empty. `extent` was made by [`write`](Self::write)
-    /// of this area, and the caller has seen it published.
+    /// of this area, and the caller has seen it published; or it is another process's, and the area
+    /// [has](Self::has) it.
     #[inline]
     pub(crate) fn read(&self, extent: Extent, buffer: &mut Vec<u8>) -> bool {
         let [start, length] = extent;
@@ -168,7 +249,8 @@ impl Area {
             fence(Ordering::Acquire);
         }
         // area.r3. Relaxed: area.r2 orders it after the words.
-        let is_whole = self.overwritten.0.load(Ordering::Relaxed) <= start || seeded!("area_no_second_look");
+        let is_whole =
+            self.overwritten.word().load(Ordering::Relaxed) <= start || seeded!("area_no_second_look");
         if is_whole {
             // SAFETY: `copy` wrote each of these bytes, and the capacity was reserved.
             unsafe { buffer.set_len(length) };
@@ -189,6 +271,6 @@ impl Area {
     /// can't be read.
     pub(crate) fn first_standing(&self) -> u64 {
         // Relaxed: a hint. Each read decides by area.r3.
-        self.overwritten.0.load(Ordering::Relaxed)
+        self.overwritten.word().load(Ordering::Relaxed)
     }
 }

@@ -44,7 +44,7 @@ mod vector;
 #[path = "copy/none.rs"]
 mod vector;
 
-pub(super) const WORD: usize = size_of::<u64>();
+pub(crate) const WORD: usize = size_of::<u64>();
 
 /// From this size on, in bytes, a vector copy pays.
 pub(super) const VECTOR_FLOOR: usize = 256;

@@ -32,7 +32,7 @@ pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
 pub(crate) use claims::{ClaimPlaces, Known};
 pub(crate) use claims::{Claimant, Claims, OwnPlace};
-pub(crate) use copy::copy_shared;
+pub(crate) use copy::{WORD, copy_shared};
 pub(crate) use gate::Gate;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) use head::LentHead;

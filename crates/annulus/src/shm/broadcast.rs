@@ -1,7 +1,9 @@
 //! Broadcast rings between processes: one process publishes, and any number of processes subscribe.
 //!
 //! [`lossy`] rings never wait for a subscriber. The publisher of a [`lossless`] one waits for subscribers
-//! that have a seat.
+//! that have a seat. Rings of records of any length are in [`bytes`].
+
+pub mod bytes;
 
 use core::error::Error;
 use core::fmt;
@@ -14,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::{AttachError, ShareError};
 use super::format::{Extent, Identity, Layout, damaged, shown};
-use super::frame_format::FrameNumbers;
+use super::frame_format::{FrameNumbers, end_of_area};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
@@ -94,34 +96,70 @@ pub(super) fn create_lossy<T: Message>(
     settings: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
-    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossy, 0, of, None)?;
+    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossy, 0, of, Behind::Nothing)?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (handle, peers) = unsafe { settings.lossy_across(across) }?;
     Ok(Shared { handle, peers, invitation })
 }
 
-/// A lossy ring that tells where frames are, which lie in its memory, and the page with their readers'
-/// tables.
-pub(super) fn create_with_frames<T: Message>(
+/// A lossy ring that tells where messages are, which lie behind its slots.
+#[allow(clippy::type_complexity, reason = "what makes a ring, and its memory")]
+pub(super) fn create_with<T: Message>(
     settings: Settings,
     of: &MessageType,
-    frames: &FrameNumbers,
-) -> Result<(Shared<Publisher<T>>, RingMemory), ShareError> {
-    let (across, invitation, memory) = create_ring(&settings, ShmKind::Frames, 0, of, Some(frames))?;
+    behind: Behind<'_>,
+) -> Result<(Shared<Publisher<T>, Subscribable<T>>, RingMemory), ShareError> {
+    let (across, invitation, memory) = create_ring(&settings, behind.kind(), 0, of, behind)?;
     // SAFETY: as in `create_lossy`.
-    let (handle, _) = unsafe { settings.lossy_across(across) }?;
-    Ok((Shared { handle, peers: (), invitation }, memory))
+    let (handle, peers) = unsafe { settings.lossy_across(across) }?;
+    Ok((Shared { handle, peers, invitation }, memory))
 }
 
-/// As [`create_with_frames`], with a publisher that waits for subscribers. There is a seat for each table.
+/// What lies behind the slots of a ring.
+#[derive(Clone, Copy)]
+pub(super) enum Behind<'r> {
+    Nothing,
+    Frames(&'r FrameNumbers),
+    /// So many bytes, a power of two.
+    Area(usize),
+}
+
+impl Behind<'_> {
+    /// Of a lossy ring.
+    fn kind(self) -> ShmKind {
+        match self {
+            Self::Nothing => ShmKind::Lossy,
+            Self::Frames(_) => ShmKind::Frames,
+            Self::Area(_) => ShmKind::BroadcastBytes,
+        }
+    }
+
+    fn cells(self) -> usize {
+        usize::from(!matches!(self, Self::Nothing))
+    }
+
+    /// Where it ends, if the slots end there.
+    fn end(self, slots_end: usize) -> Result<usize, CapacityError> {
+        match self {
+            Self::Nothing => Ok(slots_end),
+            Self::Frames(frames) => frames.end_behind(slots_end).ok_or_else(|| frames.too_large()),
+            Self::Area(bytes) => end_of_area(slots_end, bytes)
+                .ok_or(CapacityError::TooLarge { capacity: bytes, slot_bytes: 1 }),
+        }
+    }
+}
+
+/// As [`create_with`], for frames, with a publisher that waits for subscribers. There is a seat for each
+/// table.
 pub(super) fn create_lossless_with_frames<T: Message>(
     settings: Settings,
     of: &MessageType,
     frames: &FrameNumbers,
 ) -> Result<(Shared<Publisher<T, Lossless>>, RingMemory), ShareError> {
     let kind = ShmKind::LosslessFrames;
-    let (across, invitation, memory) = create_ring(&settings, kind, frames.tables, of, Some(frames))?;
+    let (across, invitation, memory) =
+        create_ring(&settings, kind, frames.tables, of, Behind::Frames(frames))?;
     // SAFETY: as in `create_ring_with_seats`.
     let handle = unsafe { settings.lossless_across(across) }?;
     Ok((Shared { handle, peers: (), invitation }, memory))
@@ -142,7 +180,7 @@ fn create_ring(
     kind: ShmKind,
     seats: usize,
     of: &MessageType,
-    frames: Option<&FrameNumbers>,
+    behind: Behind<'_>,
 ) -> Result<(Across, Invitation, RingMemory), ShareError> {
     let capacity = settings.capacity;
     if capacity < MIN_CAPACITY {
@@ -151,7 +189,7 @@ fn create_ring(
     let first = settings.first_sequence()?;
     let is_lossless = kind.is_lossless();
     let identity = Identity::new()?;
-    let tables = frames.map_or(0, |frames| frames.tables);
+    let tables = if let Behind::Frames(frames) = behind { frames.tables } else { 0 };
     let page = if is_lossless {
         sleepers::create_with_seats(identity, [seats, tables], first)
     } else if tables > 0 {
@@ -168,7 +206,7 @@ fn create_ring(
         payload,
         slot_bytes,
         capacity,
-        cells: usize::from(frames.is_some()),
+        cells: behind.cells(),
         start: first.get(),
         creator: ProcessId::current()?,
         identity,
@@ -176,10 +214,7 @@ fn create_ring(
     let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
     let slots_offset = layout.slots_offset().ok_or_else(too_large)?;
     let end = slots_offset.checked_add(slots.size()).ok_or_else(too_large)?;
-    let bytes = match frames {
-        Some(frames) => frames.end_behind(end).ok_or_else(|| frames.too_large())?,
-        None => end,
-    };
+    let bytes = behind.end(end)?;
     let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
@@ -483,7 +518,7 @@ pub(super) fn create_ring_with_seats<T: Message>(
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossless, seats, of, None)?;
+    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossless, seats, of, Behind::Nothing)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let handle = unsafe { settings.lossless_across(across) }?;

@@ -1,5 +1,5 @@
 //! [`FrameNumbers`]: where the frames of a ring lie, and the cell that says so (`docs/SHM-FORMAT.md`, kinds
-//! 9 and 12).
+//! 9 and 12). [`Cell`] and [`end_of_area`]: what a ring of records has in common with it (kind 6).
 
 use core::ptr::NonNull;
 
@@ -72,31 +72,17 @@ impl FrameNumbers {
         isize::try_from(end).is_ok().then_some(Place { stamps, frames, end })
     }
 
-    fn cell(memory: &SharedMemory, index: usize) -> &AtomicU64 {
-        let offset = CELLS_OFFSET + index * size_of::<u64>();
-        assert!(offset + size_of::<u64>() <= memory.len());
-        // SAFETY: within the memory (asserted), which lives; at a multiple of 8; and all processes access the
-        // cell by atomic operations.
-        unsafe { AtomicU64::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
-    }
-
     /// Nobody else has the memory yet.
     pub(super) fn write(&self, memory: &SharedMemory) {
         let numbers = [self.count, self.bytes, self.stride, self.alignment, self.tables, self.held];
-        for (index, number) in numbers.into_iter().enumerate() {
-            // Relaxed: pairs with the load in `read`. What hands the memory over orders it.
-            Self::cell(memory, index).store(number as u64, Ordering::Relaxed);
-        }
+        Cell(memory).write(&numbers);
     }
 
     /// Numbers by which nobody reaches beyond the memory.
     pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, Place), AttachError> {
-        let slots_end = layout.total_bytes().filter(|_| layout.cells == 1);
-        let slots_end = slots_end.ok_or_else(|| damaged("the number of cells", layout.cells))?;
-        // Relaxed: pairs with the store in `write`. What it finds is checked below.
-        let number = |index| Self::cell(memory, index).load(Ordering::Relaxed);
+        let (cell, slots_end) = Cell::behind_slots(memory, layout)?;
         let [count, bytes, stride, alignment, tables, held] =
-            [0, 1, 2, 3, 4, 5].map(|index| usize::try_from(number(index)).unwrap_or(usize::MAX));
+            [0, 1, 2, 3, 4, 5].map(|index| cell.number(index));
         let numbers = Self { count, bytes, stride, alignment, tables, held };
         let is_aligned = is_alignment(alignment);
         for (field, value, is_right) in [
@@ -115,6 +101,49 @@ impl FrameNumbers {
         }
         Ok((numbers, place))
     }
+}
+
+/// The one cell of a ring in which something lies behind the slots: numbers of 8 bytes each.
+pub(super) struct Cell<'m>(pub(super) &'m SharedMemory);
+
+impl<'m> Cell<'m> {
+    /// The cell, and where the slots end.
+    pub(super) fn behind_slots(
+        memory: &'m SharedMemory,
+        layout: &Layout,
+    ) -> Result<(Self, usize), AttachError> {
+        let slots_end = layout.total_bytes().filter(|_| layout.cells == 1);
+        let slots_end = slots_end.ok_or_else(|| damaged("the number of cells", layout.cells))?;
+        Ok((Self(memory), slots_end))
+    }
+
+    pub(super) fn word(&self, index: usize) -> &'m AtomicU64 {
+        let (memory, offset) = (self.0, CELLS_OFFSET + index * size_of::<u64>());
+        assert!(offset + size_of::<u64>() <= memory.len());
+        // SAFETY: within the memory (asserted), which lives; at a multiple of 8; and all processes access the
+        // cell by atomic operations.
+        unsafe { AtomicU64::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
+    }
+
+    /// Its first numbers. Nobody else has the memory yet.
+    pub(super) fn write(&self, numbers: &[usize]) {
+        for (index, &number) in numbers.iter().enumerate() {
+            // Relaxed: pairs with the load in `number`. What hands the memory over orders it.
+            self.word(index).store(number as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// A number that the creator has written, or any.
+    pub(super) fn number(&self, index: usize) -> usize {
+        // Relaxed: pairs with the store in `write`. Callers check what it finds.
+        usize::try_from(self.word(index).load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Where an area of so many bytes ends, behind slots that end there: it begins at a multiple of 128.
+pub(super) fn end_of_area(slots_end: usize, bytes: usize) -> Option<usize> {
+    let end = slots_end.checked_next_multiple_of(128)?.checked_add(bytes)?;
+    isize::try_from(end).is_ok().then_some(end)
 }
 
 /// The stamps, which lie in the memory.

@@ -89,7 +89,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::broadcast::{
-    Accepted, NoSeat, PageLocks, RingMemory, accept, create_lossless_with_frames, create_with_frames,
+    Accepted, Behind, NoSeat, PageLocks, RingMemory, accept, create_lossless_with_frames, create_with,
 };
 use super::error::{AttachError, ShareError};
 use super::fd::recv_fd;
@@ -205,7 +205,10 @@ impl Builder {
     /// [`ShareError`]: no such ring can be, or the system refuses it.
     pub fn build(self) -> Result<Shared<Publisher>, ShareError> {
         let kept = self.settings.capacity;
-        self.made(kept, 0, create_with_frames)
+        self.made(kept, 0, |settings, of, frames| {
+            let (shared, memory) = create_with(settings, of, Behind::Frames(frames))?;
+            Ok((shared.alone(|publisher| publisher), memory))
+        })
     }
 
     /// As [`build`](Self::build), with a publisher that waits for the slowest subscriber: none loses a frame.

@@ -210,6 +210,7 @@ impl Invitation {
         let fd = match info.kind() {
             ShmKind::Lossy
             | ShmKind::Lossless
+            | ShmKind::BroadcastBytes
             | ShmKind::Frames
             | ShmKind::LosslessFrames
             | ShmKind::Watch => fd,

@@ -75,6 +75,7 @@
 //! | handle | how it ended |
 //! | --- | --- |
 //! | `Subscriber` of a lossy ring | [`Accepted::state`] |
+//! | `Subscriber` of a ring of records | [`AcceptedBytes::state`](broadcast::bytes::AcceptedBytes::state) |
 //! | `Subscriber` of a lossless ring | [`AcceptedLossless::state`](broadcast::AcceptedLossless::state) |
 //! | [`NamedSubscriber`] | [`Received::Ended`], for each publisher |
 //! | `Consumer` of a queue, of messages or of records | [`Peer::state`] of its producer |
@@ -107,9 +108,9 @@
 //!
 //! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
 //! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
-//!   [`broadcast::lossless`]) and with several ([`mp_broadcast`]), queues with one producer ([`spsc`],
-//!   [`bytes`]), and queues with several ([`mpsc`]); rings of [`frames`], and the newest values of
-//!   cells ([`watch`]). The format has a number for one other.
+//!   [`broadcast::lossless`], of records [`broadcast::bytes`], of [`frames`]) and with several
+//!   ([`mp_broadcast`]), queues with one producer ([`spsc`], [`bytes`]), queues with several ([`mpsc`]), and
+//!   the newest values of cells ([`watch`]).
 //! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
 //!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
 //!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.
@@ -124,7 +125,7 @@
 // format.rs        the header of a ring, what it says, and where everything lies; kind.rs, message_type.rs
 // ring_observer.rs the numbers of a ring, for a process that only looks
 // broadcast.rs     broadcast rings, lossy and lossless; the locks that say which subscriber lives, and marks
-//                  of where a lossy subscriber stands
+//                  of where a lossy subscriber stands. broadcast/bytes.rs: broadcast rings of records
 // frames.rs        broadcast rings of frames, which are read where they lie; frame_format.rs: where that is
 // watch.rs         the newest value of each of many cells; watch/
 // mp_broadcast.rs  broadcast rings that several processes publish to

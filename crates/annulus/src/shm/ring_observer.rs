@@ -353,7 +353,8 @@ fn is_known(kind: ShmKind) -> bool {
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {
-    kind.is_lossless() || kind.has_frames() || matches!(kind, ShmKind::Lossy | ShmKind::MpLossy)
+    let is_lossy = matches!(kind, ShmKind::Lossy | ShmKind::MpLossy | ShmKind::BroadcastBytes);
+    is_lossy || kind.is_lossless() || kind.has_frames()
 }
 
 /// So many words of memory that this process can only read.

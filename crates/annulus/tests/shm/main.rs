@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test")]
 
 mod broadcast;
+mod broadcast_bytes;
 mod frames;
 mod mp_broadcast;
 mod mpsc;

@@ -3,6 +3,7 @@
 mod follow;
 mod json;
 mod lossless;
+mod records;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};

@@ -1,12 +1,12 @@
-//! [`lossy`](fn@lossy) and [`lossy_with`]: they make rings of records.
+//! [`lossy`](fn@lossy), [`lossless`](fn@lossless) and the like: they make rings of records.
 
 use alloc::sync::Arc;
 
-use super::super::{ends_of, lossy_with as ring_with};
+use super::super::{Lossless, ends_of, lossy_with as ring_with};
 use super::{Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::memory::Memory;
-use crate::ring::{Area, Extent, MIN_CAPACITY};
+use crate::ring::{Area, Extent, MIN_CAPACITY, WORD};
 use crate::settings::Settings;
 use crate::sync::seeded;
 
@@ -77,14 +77,86 @@ pub fn lossy(capacity: usize) -> (Publisher, Subscribable) {
 /// ```
 #[doc(alias = "Builder")]
 pub fn lossy_with(settings: Settings) -> Result<(Publisher, Subscribable), CapacityError> {
+    let (area, extents) = area_of(settings)?;
+    let (publisher, subscribable) = ring_with::<Extent>(extents)?;
+    Ok((Publisher::new(publisher, Arc::clone(&area)), Subscribable::new(subscribable, area)))
+}
+
+/// Makes a lossless ring of records: one publisher, any number of subscribers, and every subscriber receives
+/// every record.
+///
+/// The publisher waits for the slowest subscriber. `capacity` is in bytes. It is rounded up to a power of
+/// two, and to at least 64. A record may have up to half of it: [`max_len`](Publisher::max_len). The ring
+/// holds all of its bytes in records, and at most [`max_records`](Publisher::max_records) of them.
+///
+/// This function allocates and touches the memory of the whole ring, which is about twice the capacity.
+/// Records allocate nothing later, if the buffers of the subscribers are large enough.
+///
+/// # Panics
+///
+/// If memory has no room for the ring. [`lossless_with`] returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::broadcast::bytes;
+///
+/// let (mut publisher, subscribable) = bytes::lossless(4096);
+/// let (mut one, mut other) = (subscribable.subscribe(), subscribable.subscribe());
+/// publisher.publish(b"hello")?;
+///
+/// let mut buffer = Vec::new();
+/// assert_eq!((one.recv(&mut buffer), other.recv(&mut buffer)), (Ok(5), Ok(5)));
+/// # Ok::<(), bytes::WriteError>(())
+/// ```
+#[must_use]
+#[track_caller]
+pub fn lossless(capacity: usize) -> (Publisher<Lossless>, Subscribable<Lossless>) {
+    ends_of("broadcast::bytes::lossless", lossless_with(Settings::new(capacity)))
+}
+
+/// As [`lossless`](fn@lossless), with these settings. The options of the memory are for the records and for
+/// their extents. Statistics count records.
+///
+/// # Errors
+///
+/// [`CapacityError::TooLarge`] if memory has no room for the ring, `NoHeadroom` if the settings have a
+/// headroom, `Memory` if a required option of its memory can't be met.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::Settings;
+/// use annulus::broadcast::bytes;
+///
+/// let (publisher, _subscribable) = bytes::lossless_with(Settings::new(10_000).name("log"))?;
+/// assert_eq!((publisher.capacity(), publisher.max_len()), (16_384, 8_192));
+/// # Ok::<(), annulus::CapacityError>(())
+/// ```
+pub fn lossless_with(
+    settings: Settings,
+) -> Result<(Publisher<Lossless>, Subscribable<Lossless>), CapacityError> {
+    settings.without_headroom()?;
+    let (area, extents) = area_of(settings)?;
+    let (publisher, subscribable) = super::super::lossless_with::<Extent>(extents)?;
+    Ok((Publisher::new(publisher, Arc::clone(&area)), Subscribable::new(subscribable, area)))
+}
+
+/// The area of such a ring, and the settings of its ring of extents.
+#[inline(always)]
+fn area_of(settings: Settings) -> Result<(Arc<Area>, Settings), CapacityError> {
+    let capacity = settings.capacity;
+    let (words, extents) = in_words(settings)?;
+    let memory = if seeded!("area_memory_unheard") { Memory::default() } else { extents.memory };
+    let area = Area::new(words, &memory);
+    Ok((Arc::new(area.map_err(|refused| CapacityError::of_block(refused, capacity, 1))?), extents))
+}
+
+/// How many words the area of such a ring has, and the settings of its ring of extents.
+#[inline(always)]
+pub(crate) fn in_words(settings: Settings) -> Result<(usize, Settings), CapacityError> {
     let capacity = settings.capacity;
     let too_large = CapacityError::TooLarge { capacity, slot_bytes: 1 };
     let bytes = capacity.max(MIN_BYTES).checked_next_power_of_two().ok_or(too_large)?;
-    let memory = if seeded!("area_memory_unheard") { Memory::default() } else { settings.memory };
-    let area = Area::new(bytes / size_of::<u64>(), &memory)
-        .map_err(|refused| CapacityError::of_block(refused, capacity, 1))?;
-    let extents = settings.with_capacity((bytes / BYTES_PER_RECORD).max(MIN_CAPACITY));
-    let (publisher, subscribable) = ring_with::<Extent>(extents)?;
-    let area = Arc::new(area);
-    Ok((Publisher::new(publisher, Arc::clone(&area)), Subscribable::new(subscribable, area)))
+    Ok((bytes / WORD, settings.with_capacity((bytes / BYTES_PER_RECORD).max(MIN_CAPACITY))))
 }

@@ -6,6 +6,11 @@
 //! subscriber is told that it lost the record. It never gets a part of one, or a mixture. Records are
 //! numbered, so each one that was lost is counted, exactly once.
 //!
+//! [`bytes::lossless`](fn@lossless) makes a ring whose publisher waits for the slowest subscriber. Nobody
+//! loses a record.
+//!
+//! Between processes: [`shm::broadcast::bytes`](crate::shm::broadcast::bytes) (Linux; lossy).
+//!
 //! For messages that are all of one type, a typed ring ([`broadcast::lossy`](fn@crate::broadcast::lossy)) is
 //! simpler and faster. It takes no buffer, and less memory for each message.
 //!
@@ -45,6 +50,9 @@
 //! The newest record stands at least until the publisher begins with the second one after it, whatever their
 //! lengths.
 //!
+//! A lossless ring holds as many bytes, and as many records. The bytes of a record are free once all
+//! subscribers have received it.
+//!
 //! # Source
 //!
 //! The bytes are read as a seqlock's (Boehm, "Can seqlocks get along with programming language memory
@@ -57,7 +65,10 @@ mod publisher;
 mod subscribable;
 mod subscriber;
 
-pub use channel::{lossy, lossy_with};
+pub use crate::error::{TryWriteError, WriteError, WriteTimeoutError};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use channel::in_words;
+pub use channel::{lossless, lossless_with, lossy, lossy_with};
 pub use publisher::Publisher;
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;

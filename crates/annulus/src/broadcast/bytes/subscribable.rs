@@ -7,24 +7,19 @@ use super::Subscriber;
 use super::subscriber::frontier;
 use crate::Closer;
 use crate::base::sequence::Sequence;
-use crate::broadcast;
+use crate::broadcast::{self, Lossless, Lossy, LossyMode, Mode};
 use crate::observer::observable;
 use crate::ring::{Area, Extent};
 
 /// Makes subscribers of one ring of records, at any time and on any thread, without stopping the publisher.
 ///
-/// Cloning is cheap. A `Subscribable` keeps the ring's memory.
-#[derive(Clone)]
-pub struct Subscribable {
-    pub(in crate::broadcast) extents: broadcast::Subscribable<Extent>,
+/// Cloning is cheap. A `Subscribable` keeps the ring's memory. Its [`Mode`] is that of its subscribers.
+pub struct Subscribable<M: Mode = Lossy> {
+    pub(in crate::broadcast) extents: broadcast::Subscribable<Extent, M>,
     pub(in crate::broadcast) area: Arc<Area>,
 }
 
-impl Subscribable {
-    pub(super) fn new(extents: broadcast::Subscribable<Extent>, area: Arc<Area>) -> Self {
-        Self { extents, area }
-    }
-
+impl<M: LossyMode> Subscribable<M> {
     /// A subscriber for the records that are published from now on.
     ///
     /// Records that were published before this call are left out. A record that is being published during the
@@ -41,7 +36,7 @@ impl Subscribable {
     /// assert_eq!(buffer, b"after");
     /// ```
     #[must_use]
-    pub fn subscribe(&self) -> Subscriber {
+    pub fn subscribe(&self) -> Subscriber<M> {
         Subscriber::new(self.extents.subscribe(), Arc::clone(&self.area))
     }
 
@@ -60,10 +55,69 @@ impl Subscribable {
     /// assert_eq!(subscriber.total_lagged(), 0);
     /// ```
     #[must_use]
-    pub fn subscribe_from_oldest(&self) -> Subscriber {
-        let frontier = frontier(&self.extents.shared, &self.area, Sequence::FIRST);
+    pub fn subscribe_from_oldest(&self) -> Subscriber<M> {
+        let frontier = frontier::<M, _>(&self.extents.shared, &self.area, Sequence::FIRST);
         let extents = broadcast::Subscriber::new(self.extents.shared.receiver(), frontier.oldest);
         Subscriber::new(extents, Arc::clone(&self.area))
+    }
+}
+
+impl Subscribable<Lossless> {
+    /// A subscriber for the records that are published from now on. The publisher waits for it until it is
+    /// dropped.
+    ///
+    /// A record that is being published during the call may be the first one. Takes a bounded number of
+    /// steps, whatever the publisher does.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossless(64);
+    /// publisher.publish(b"before").unwrap();
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(b"after").unwrap();
+    /// let mut buffer = Vec::new();
+    /// assert_eq!(subscriber.try_recv(&mut buffer), Ok(5));
+    /// ```
+    #[must_use]
+    pub fn subscribe(&self) -> Subscriber<Lossless> {
+        Subscriber::new(self.extents.subscribe(), Arc::clone(&self.area))
+    }
+
+    /// A subscriber that begins with the oldest record that can be promised: one that the publisher has not
+    /// found received by all, at most half of [`max_records`](Self::max_records) before the next, or nearly
+    /// so. The publisher waits for it until it is dropped.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossless(1024);
+    /// publisher.publish(b"before").unwrap();
+    /// let mut subscriber = subscribable.subscribe_from_oldest();
+    /// let mut buffer = Vec::new();
+    /// assert_eq!(subscriber.try_recv(&mut buffer), Ok(6));
+    /// ```
+    #[must_use]
+    pub fn subscribe_from_oldest(&self) -> Subscriber<Lossless> {
+        Subscriber::new(self.extents.subscribe_from_oldest(), Arc::clone(&self.area))
+    }
+
+    /// A lossy subscriber for the records that are published from now on: the publisher does not wait for it.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossless(64);
+    /// let (mut tap, mut buffer) = (subscribable.subscribe_lossy(), Vec::new());
+    /// for record in [[1; 32], [2; 32], [3; 32]] {
+    ///     publisher.publish(&record).unwrap();
+    /// }
+    /// assert_eq!(tap.try_recv(&mut buffer), Ok(32));
+    /// assert_eq!((buffer[0], tap.total_lagged()), (2, 1));
+    /// ```
+    #[must_use]
+    pub fn subscribe_lossy(&self) -> Subscriber {
+        Subscriber::new(self.extents.subscribe_lossy(), Arc::clone(&self.area))
+    }
+}
+
+impl<M: Mode> Subscribable<M> {
+    pub(crate) fn new(extents: broadcast::Subscribable<Extent, M>, area: Arc<Area>) -> Self {
+        Self { extents, area }
     }
 
     /// The length of the longest record that the ring takes, in bytes: half of its capacity.
@@ -110,7 +164,13 @@ impl Subscribable {
     }
 }
 
-impl fmt::Debug for Subscribable {
+impl<M: Mode> Clone for Subscribable<M> {
+    fn clone(&self) -> Self {
+        Self::new(self.extents.clone(), Arc::clone(&self.area))
+    }
+}
+
+impl<M: Mode> fmt::Debug for Subscribable<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscribable")
             .field("capacity", &self.capacity())

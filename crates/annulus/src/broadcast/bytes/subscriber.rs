@@ -19,6 +19,7 @@ use futures_core::FusedStream;
 use super::super::handle::{Handle, Role};
 use super::super::lossy_subscriber::or_lag_in_time;
 use super::super::subscriber::{NoMessage, Recovery, wait_without_deadline};
+use super::super::{Lossy, MayLose, Mode, Unstaged};
 use crate::base::sequence::Sequence;
 use crate::broadcast;
 use crate::error::{
@@ -39,7 +40,15 @@ use crate::wait::{Streaming, Waiting};
 
 /// A reading end of a ring of records, made by [`Subscribable`](super::Subscribable).
 ///
-/// It sees every record from where it began, in order, each once, or counts it as lost. Nobody waits for it.
+/// It sees every record from where it began, in order, each once, or counts it as lost. Its [`Mode`] says
+/// whether the publisher waits for it:
+///
+/// - [`Lossy`]: nobody waits for it. If it falls behind, it loses the oldest records.
+/// - [`Lossless`](crate::broadcast::Lossless): the publisher waits for it, so it loses nothing, and has no
+///   verb with `or_lag`. When it is dropped, the publisher no longer waits.
+/// - `Foreign`, of another process's ring: as lossy. What that process has written and no record can be is
+///   lost, too.
+///
 /// At every moment, `total_received() + total_lagged()` is how far it has come.
 ///
 /// Each receiving verb takes a buffer, and puts the record there in place of what the buffer held. It returns
@@ -60,16 +69,16 @@ use crate::wait::{Streaming, Waiting};
 /// | [`recv`](Self::recv), `recv_timeout`, [`recv_until`](Self::recv_until) | yes | counts it and goes on |
 /// | [`try_recv_or_lag`](Self::try_recv_or_lag) | no | says so, once |
 /// | [`recv_or_lag`](Self::recv_or_lag), `recv_or_lag_timeout`, [`recv_or_lag_until`](Self::recv_or_lag_until) | yes | says so, once |
-pub struct Subscriber {
+pub struct Subscriber<M: Mode = Lossy> {
     /// Receives where the records lie. Its cursor passes a record when this subscriber has its bytes.
-    pub(in crate::broadcast) extents: broadcast::Subscriber<Extent>,
+    pub(in crate::broadcast) extents: broadcast::Subscriber<Extent, M>,
     pub(in crate::broadcast) area: Arc<Area>,
     /// Where it went on after the last lag.
     recovery: Recovery,
 }
 
-impl Subscriber {
-    pub(super) fn new(extents: broadcast::Subscriber<Extent>, area: Arc<Area>) -> Self {
+impl<M: Mode> Subscriber<M> {
+    pub(super) fn new(extents: broadcast::Subscriber<Extent, M>, area: Arc<Area>) -> Self {
         Self { extents, area, recovery: Recovery::before_the_first() }
     }
 
@@ -214,7 +223,7 @@ impl Subscriber {
 }
 
 // The way of a record.
-impl Subscriber {
+impl<M: Mode> Subscriber<M> {
     /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
     /// record is whole. If not, the buffer is empty.
     #[inline]
@@ -225,10 +234,12 @@ impl Subscriber {
             Ok(extent) => extent.take(),
             Err(NoMessage::Empty) => return Err(NoMessage::Empty),
             Err(NoMessage::Closed) => return Err(NoMessage::Closed),
-            // (Nothing is corrupt within one process.)
+            // (Any numbers are an extent: nothing is corrupt.)
             Err(NoMessage::Lapped | NoMessage::Corrupt(_)) => return Err(NoMessage::Lapped),
         };
-        if !self.area.read(extent, buffer) {
+        // Decision 0163: what no record can be is lost.
+        let is_there = !M::IS_CHECKED || self.area.has(extent);
+        if !(is_there && self.area.read(extent, buffer)) {
             return Err(NoMessage::Lapped);
         }
         self.extents.pass();
@@ -239,6 +250,7 @@ impl Subscriber {
     #[cold]
     #[inline(never)]
     pub(super) fn recover(&mut self) -> u64 {
+        broadcast::Subscriber::<Extent, M>::assert_may_lose();
         self.recovery = self.recovery_in(self.frontier());
         let skipped = self.extents.skip_to(self.recovery.resume);
         self.extents.shared.note_lag(skipped);
@@ -251,7 +263,7 @@ impl Subscriber {
         if seeded!("bytes_go_on_by_extents") {
             return self.extents.shared.frontier(cursor);
         }
-        frontier(&self.extents.shared, &self.area, cursor)
+        frontier::<M, _>(&self.extents.shared, &self.area, cursor)
     }
 
     /// Where it would go on, if it was lapped.
@@ -269,7 +281,7 @@ impl Subscriber {
 /// Takes a bounded number of steps: as [`frontier`](crate::broadcast::ring_state::RingState::frontier) of the
 /// ring of extents, and a look at the extents of log₂ n records, where n is the number of extents. `known` is
 /// a bound that the caller already has.
-pub(super) fn frontier<R: Role>(
+pub(super) fn frontier<M: Mode, R: Role>(
     extents: &Handle<Copied<Extent>, R>,
     area: &Area,
     known: Sequence,
@@ -280,9 +292,9 @@ pub(super) fn frontier<R: Role>(
         let mut extent = MaybeUninit::uninit();
         // All of these were published, so an extent that can't be read was overwritten.
         // SAFETY: the handle keeps the ring alive.
-        let extent = unsafe { extents.slots.read(sequence, &mut extent) };
-        // SAFETY: the ring is of this process.
-        extent.is_ok_and(|extent| unsafe { extent.unchecked() }.take()[0] >= first_standing)
+        let Ok(extent) = (unsafe { extents.slots.read(sequence, &mut extent) }) else { return false };
+        let extent = broadcast::Subscriber::<Extent, M>::value_of(extent);
+        extent.is_ok_and(|extent| extent.take()[0] >= first_standing)
     };
     // Records lie in the order of their numbers, so those that stand come last.
     let (mut overwritten, mut oldest) = (frontier.oldest, frontier.head);
@@ -298,12 +310,12 @@ pub(super) fn frontier<R: Role>(
 }
 
 /// A subscriber that waits for a record, and the buffer for it.
-pub(super) struct NextRecord<'s> {
-    pub(super) subscriber: &'s mut Subscriber,
+pub(super) struct NextRecord<'s, M: Mode> {
+    pub(super) subscriber: &'s mut Subscriber<M>,
     pub(super) buffer: &'s mut Vec<u8>,
 }
 
-impl Poll for NextRecord<'_> {
+impl<M: Mode> Poll for NextRecord<'_, M> {
     type Found = Result<usize, RecvError>;
 
     fn wait_point(&self) -> &EventCount {
@@ -318,7 +330,10 @@ impl Poll for NextRecord<'_> {
     fn poll(&mut self) -> Look<Self::Found> {
         match self.subscriber.next(self.buffer) {
             Ok(length) => Look::Found(Ok(length)),
-            Err(NoMessage::Closed) => Look::Found(Err(RecvError::CLOSED)),
+            Err(NoMessage::Closed) => {
+                let has_died = self.subscriber.extents.shared.head.publisher_has_died();
+                Look::Found(Err(RecvError::of(has_died)))
+            }
             Err(NoMessage::Empty) => Look::Nothing,
             // The record that lapped it may be the last one for a long time. Records are there, and no
             // publisher will notify for them.
@@ -332,7 +347,7 @@ impl Poll for NextRecord<'_> {
 
 /// Verbs that report a lag: each lost record is reported once, by the first such verb behind it. What a plain
 /// verb has counted, none of these reports.
-impl Subscriber {
+impl<M: MayLose> Subscriber<M> {
     /// Receives the next record if it is there, like [`try_recv`](Self::try_recv), but reports a lag. Never
     /// waits. Takes O(n) for n bytes, and after a lag a number of steps that grows with the logarithm of
     /// [`max_records`](Self::max_records).
@@ -471,9 +486,9 @@ impl Subscriber {
 }
 
 /// A subscriber that waits for a record, or for a lag.
-pub(super) struct NextOrLag<'s>(pub(super) NextRecord<'s>);
+pub(super) struct NextOrLag<'s, M: Mode>(pub(super) NextRecord<'s, M>);
 
-impl Poll for NextOrLag<'_> {
+impl<M: MayLose> Poll for NextOrLag<'_, M> {
     type Found = Result<usize, LossyRecvError>;
 
     fn wait_point(&self) -> &EventCount {
@@ -492,7 +507,7 @@ impl Poll for NextOrLag<'_> {
 }
 
 // SAFETY: the events are of the extents' ring, which this handle keeps alive.
-unsafe impl Source for Subscriber {
+unsafe impl<M: Mode> Source for Subscriber<M> {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.extents)
     }
@@ -528,20 +543,20 @@ unsafe impl Source for Subscriber {
     }
 }
 
-impl Waitable for Subscriber {
+impl<M: Mode> Waitable for Subscriber<M> {
     fn is_closed(&self) -> bool {
         self.is_closed()
     }
 }
 
-impl Numbered for Subscriber {
+impl<M: Mode> Numbered for Subscriber<M> {
     fn next_sequence(&self) -> u64 {
         self.extents.next_sequence()
     }
 }
 
 /// A message is a copy of a record.
-impl Receive for Subscriber {
+impl<M: Mode> Receive for Subscriber<M> {
     type Item = Box<[u8]>;
 
     fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
@@ -552,12 +567,12 @@ impl Receive for Subscriber {
     }
 }
 
-iterates! { [] Subscriber; }
+iterates! { [M: Mode] Subscriber<M>; }
 
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by the publisher, or by
 /// the close.
 #[cfg(feature = "async")]
-impl Subscriber {
+impl<M: Mode> Subscriber<M> {
     /// Receives the next record, like [`recv`](Self::recv), in a task: the task waits, not its thread. After
     /// a lag it goes on with the oldest record that is still whole.
     ///
@@ -611,40 +626,6 @@ impl Subscriber {
         unsafe { Waiting::new(NextRecord { subscriber: self, buffer }) }
     }
 
-    /// Receives the next record like [`recv_async`](Self::recv_async), but reports a lag, like
-    /// [`recv_or_lag`](Self::recv_or_lag).
-    ///
-    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. A lag that it has
-    /// not reported is reported by the next receive.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`recv_or_lag`](Self::recv_or_lag).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::LossyRecvError;
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
-    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
-    /// for record in [[1; 32], [2; 32], [3; 32]] {
-    ///     publisher.publish(&record).unwrap();
-    /// }
-    /// pollster::block_on(async {
-    ///     let lagged = Err(LossyRecvError::Lagged { skipped: 1 });
-    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, lagged);
-    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, Ok(32));
-    /// });
-    /// ```
-    pub fn recv_or_lag_async<'s>(
-        &'s mut self,
-        buffer: &'s mut Vec<u8>,
-    ) -> impl Future<Output = Result<usize, LossyRecvError>> + Send + Unpin + 's {
-        // SAFETY: as above.
-        unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
-    }
-
     /// A stream of the records, each in a box of its own. It ends when the ring is closed and nothing is
     /// left, not on a lag, and not while there is no record. Once it has ended, it stays so. (To use one
     /// buffer again and again, call [`recv_async`](Self::recv_async) in a loop.)
@@ -689,8 +670,45 @@ impl Subscriber {
     }
 }
 
+#[cfg(feature = "async")]
+impl<M: MayLose> Subscriber<M> {
+    /// Receives the next record like [`recv_async`](Self::recv_async), but reports a lag, like
+    /// [`recv_or_lag`](Self::recv_or_lag).
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. A lag that it has
+    /// not reported is reported by the next receive.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_or_lag`](Self::recv_or_lag).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// for record in [[1; 32], [2; 32], [3; 32]] {
+    ///     publisher.publish(&record).unwrap();
+    /// }
+    /// pollster::block_on(async {
+    ///     let lagged = Err(LossyRecvError::Lagged { skipped: 1 });
+    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, lagged);
+    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, Ok(32));
+    /// });
+    /// ```
+    pub fn recv_or_lag_async<'s>(
+        &'s mut self,
+        buffer: &'s mut Vec<u8>,
+    ) -> impl Future<Output = Result<usize, LossyRecvError>> + Send + Unpin + 's {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
+    }
+}
+
 #[cfg(feature = "std")]
-impl Subscriber {
+impl<M: MayLose> Subscriber<M> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
@@ -701,10 +719,10 @@ impl Subscriber {
 
 /// A subscriber that waits for a record of its own, or for a lag.
 #[cfg(feature = "std")]
-struct RecordOrLag<'s>(&'s mut Subscriber);
+struct RecordOrLag<'s, M: Mode>(&'s mut Subscriber<M>);
 
 #[cfg(feature = "std")]
-impl Poll for RecordOrLag<'_> {
+impl<M: MayLose> Poll for RecordOrLag<'_, M> {
     type Found = Result<Box<[u8]>, LossyRecvError>;
 
     // Unreached: asked of the first arm of a select that waits; in the tests that is another one
@@ -724,7 +742,7 @@ impl Poll for RecordOrLag<'_> {
     }
 }
 
-impl Subscriber {
+impl<M: Mode> Subscriber<M> {
     /// How many records could be received now: those that were published, are still whole, and were not
     /// received yet. Records that a lag would skip do not count. Meanwhile more may come, and some may be
     /// overwritten. While the publisher rests, the number is exact. Takes as many steps as a lag.
@@ -828,14 +846,14 @@ impl Subscriber {
     }
 }
 
-impl Clone for Subscriber {
+impl<M: Unstaged> Clone for Subscriber<M> {
     /// A subscriber with the same cursor, and counters at zero.
     fn clone(&self) -> Self {
         Self::new(self.extents.clone(), Arc::clone(&self.area))
     }
 }
 
-impl fmt::Debug for Subscriber {
+impl<M: Mode> fmt::Debug for Subscriber<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscriber")
             .field("cursor", &self.cursor())

@@ -59,7 +59,6 @@
 
 mod channel;
 mod consumer;
-mod error;
 mod layout;
 mod producer;
 mod record;
@@ -67,11 +66,11 @@ mod reservation;
 #[cfg(test)]
 mod tests;
 
+pub use crate::error::{TryWriteError, WriteError, WriteTimeoutError};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use channel::in_words;
 pub use channel::{channel, with};
 pub use consumer::Consumer;
-pub use error::{TryWriteError, WriteError, WriteTimeoutError};
 pub use producer::Producer;
 pub use record::Record;
 pub use reservation::Reservation;

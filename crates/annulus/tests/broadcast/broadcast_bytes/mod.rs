@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
 mod edges;
+#[cfg(feature = "std")]
+mod lossless;
 mod model;
 mod records;
 mod steps;

@@ -73,6 +73,7 @@ fn headroom_of_a_ring_that_waits_for_no_slowest_reader_is_refused() {
         broadcast::lossy_with::<u64>(Settings::new(8).headroom(3)).unwrap_err(),
         broadcast::mp_lossy_with::<u64>(Settings::new(8).headroom(3)).unwrap_err(),
         annulus::broadcast::bytes::lossy_with(Settings::new(64).headroom(3)).map(drop).unwrap_err(),
+        annulus::broadcast::bytes::lossless_with(Settings::new(64).headroom(3)).map(drop).unwrap_err(),
         annulus::spsc::with::<u64>(Settings::new(8).headroom(3)).map(drop).unwrap_err(),
         annulus::queue::ordered::with::<u64>(Settings::new(8).headroom(3)).map(drop).unwrap_err(),
         annulus::queue::bytes::with(Settings::new(8).headroom(3)).map(drop).unwrap_err(),

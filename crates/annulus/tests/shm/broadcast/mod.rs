@@ -18,7 +18,7 @@ mod child;
 pub(crate) mod corrupt;
 mod follow;
 mod half_written;
-mod hostile;
+pub(crate) mod hostile;
 mod lossless;
 mod names;
 mod observer;

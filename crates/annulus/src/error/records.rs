@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError};
+use super::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError};
 
 /// What all three errors have in common; `refused` is the variant of a lack of room.
 macro_rules! refusals {
@@ -52,12 +52,13 @@ macro_rules! from_waiting {
     };
 }
 
-/// The error of [`write`](super::Producer::write) and similar verbs.
+/// The error of [`write`](crate::queue::bytes::Producer::write) and similar verbs, and of
+/// [`publish`](crate::broadcast::bytes::Publisher#method.publish-1) of a lossless ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteError {
-    /// The queue is closed: the consumer is gone, or somebody closed it.
+    /// The queue or the ring is closed: nobody receives any more, or somebody closed it.
     Closed,
-    /// No record of this queue can be so long.
+    /// No record there can be so long.
     TooLong(TooLong),
 }
 
@@ -66,11 +67,11 @@ refusals!(WriteError);
 /// Why a record could not be written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TryWriteError {
-    /// There is no room for it: the consumer has to read first.
+    /// There is no room for it: the consumer, or the slowest subscriber, has to receive first.
     Full,
-    /// The queue is closed: the consumer is gone, or somebody closed it.
+    /// The queue or the ring is closed: nobody receives any more, or somebody closed it.
     Closed,
-    /// No record of this queue can be so long.
+    /// No record there can be so long.
     TooLong(TooLong),
 }
 
@@ -90,9 +91,9 @@ from_waiting!(TryWriteError);
 pub enum WriteTimeoutError {
     /// The time passed, and there was no room for it.
     Timeout,
-    /// The queue is closed: the consumer is gone, or somebody closed it.
+    /// The queue or the ring is closed: nobody receives any more, or somebody closed it.
     Closed,
-    /// No record of this queue can be so long.
+    /// No record there can be so long.
     TooLong(TooLong),
 }
 

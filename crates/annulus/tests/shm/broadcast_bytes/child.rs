@@ -1,0 +1,43 @@
+//! What another process does: it receives records, or publishes them.
+
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+use annulus::shm::{Invitation, recv_fd};
+
+use super::{check, publish, ring};
+use crate::process::role;
+
+/// `read`, or `publish CAPACITY`. In the test program itself it does nothing.
+#[test]
+fn this_process() {
+    let Some((role, mut socket)) = role() else { return };
+    let words: Vec<_> = role.split(' ').collect();
+    match words[0] {
+        // To the end. It says at the end how many it has received, and lost.
+        "read" => {
+            let invitation = Invitation::receive(&socket).unwrap();
+            let ring = invitation.accept_broadcast_bytes().unwrap();
+            let mut subscriber = ring.subscribable().subscribe();
+            let (first, most, mut buffer) = (subscriber.cursor(), subscriber.max_len(), Vec::new());
+            writeln!(socket, "{first}").unwrap();
+            while subscriber.recv(&mut buffer).is_ok() {
+                check(&buffer, subscriber.cursor() - 1, most);
+                let told = subscriber.total_received() + subscriber.total_lagged();
+                assert_eq!(told, subscriber.cursor() - first);
+            }
+            writeln!(socket, "{} {}", subscriber.total_received(), subscriber.total_lagged()).unwrap();
+        }
+        // Without an end. It says in a file how many it has published.
+        "publish" => {
+            let (mut publisher, _, invitation) = ring(words[1].parse().unwrap());
+            invitation.send(&socket).unwrap();
+            let said = std::fs::File::from(recv_fd(&socket).unwrap());
+            loop {
+                let published = publish(&mut publisher) + 1;
+                said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}
