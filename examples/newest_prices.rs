@@ -23,9 +23,8 @@ fn read(name: &str) -> Result<(), Box<dyn Error>> {
         }
         assert!(change.value[0] < change.value[1], "a bid and its ask belong together");
     }
-    let newest: Vec<_> = prices.keys().map(|(cell, key)| (key, prices.get(cell))).collect();
-    println!("the {name} reader was told of {told} changes; at the end: {newest:?}");
-    assert!(newest.iter().all(|(_, price)| *price == Ok([999.0, 999.5])));
+    println!("the {name} reader was told of {told} changes");
+    assert!(prices.keys().all(|(cell, _)| prices.get(cell) == Ok([999.0, 999.5])), "the newest ones");
     Ok(())
 }
 
@@ -34,19 +33,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         return read(&name); // this program once more; usually it is another one
     }
     let Shared { handle: mut pause_ms, invitation: to_pause, .. } = watch::sender(20_u64)?;
-    let Shared { handle: mut prices, invitation: to_prices, .. } =
-        watch::table::<[f64; 2]>(Settings::new(100))?;
+    let made = watch::table::<[f64; 2]>(Settings::new(100))?;
+    let (mut prices, to_prices) = (made.handle, made.invitation);
     let readers = ["fast", "slow"].map(|name| {
         let (here, there) = UnixStream::pair().unwrap();
         let mut command = Command::new(env::current_exe().unwrap());
-        let reader = command.arg(name).stdin(OwnedFd::from(there)).spawn().unwrap();
         to_pause.send(&here).and_then(|()| to_prices.send(&here)).unwrap();
-        reader
+        command.arg(name).stdin(OwnedFd::from(there)).spawn().unwrap()
     });
     for number in 0..1000 {
         for key in KEYS {
-            let cell = prices.cell(key)?;
-            prices.send_to(cell, [f64::from(number), f64::from(number) + 0.5])?;
+            let (cell, bid) = (prices.cell(key)?, f64::from(number));
+            prices.send_to(cell, [bid, bid + 0.5])?;
         }
         if number == 500 {
             pause_ms.send(1)?; // the slow reader may go faster

@@ -126,6 +126,33 @@ class AnnulusBroadcast(Annulus):
         self.room = np.zeros(BATCH, DTYPE)
 
 
+class AnnulusFrames(Annulus):
+    """Lossless, to one subscriber: a batch is a frame, which is read in place."""
+
+    def open_sender(self) -> None:
+        name, directory = os.path.basename(self.place), os.path.dirname(self.place)
+        self.end = annulus.publish_frames(
+            name, (BATCH,), DTYPE, lossless=True, subscribers=1, held=3, directory=directory
+        )
+        self.end.wait_for_subscribers(1)
+
+    def open_receiver(self) -> None:
+        name, directory = os.path.basename(self.place), os.path.dirname(self.place)
+        self.end = annulus.subscribe_frames(name, timeout=None, start="oldest", directory=directory)
+
+    def send(self, message: Any) -> None:
+        self.end.publish(message)
+
+    def recv(self) -> Any:
+        return self.end.recv().view
+
+    def send_batch(self, batch: Any) -> None:
+        self.end.publish(batch)
+
+    def recv_batch(self) -> Any:
+        return self.end.recv().array
+
+
 class Fifo(Link):
     """`multiprocessing.Pipe` and its like need a common parent: the ends are made there, and inherited."""
 
@@ -270,6 +297,7 @@ CONTENDERS: dict[str, tuple[type[Link], str | None]] = {
     "annulus, bytes": (AnnulusBytes, None),
     "annulus, spinning": (AnnulusSpinning, None),
     "annulus, lossless broadcast": (AnnulusBroadcast, None),
+    "annulus, frames": (AnnulusFrames, None),
     "multiprocessing.Pipe": (MpPipe, None),
     "multiprocessing.Queue": (MpQueue, None),
     "shared_memory by hand": (SharedMemory, None),
@@ -283,7 +311,8 @@ def message_of(link: Link) -> Any:
     """What is sent one by one: a record for us, its bytes for others."""
     record = np.zeros(1, DTYPE)[0]
     record["bid"] = 1.5
-    return record.tobytes() if isinstance(link, AnnulusBytes) or not isinstance(link, Annulus) else record
+    is_record = isinstance(link, Annulus) and not isinstance(link, (AnnulusBytes, AnnulusFrames))
+    return record if is_record else record.tobytes()
 
 
 def number_of(message: Any) -> int:

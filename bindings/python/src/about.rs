@@ -43,6 +43,8 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::BroadcastBytes => "broadcast_bytes",
         ShmKind::Frames => "frames",
         ShmKind::LosslessFrames => "lossless_frames",
+        ShmKind::Watch => "watch",
+        ShmKind::Service => "service",
         ShmKind::MpLossy => "mp_lossy",
         _ => "unknown",
     }

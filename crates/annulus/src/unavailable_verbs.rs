@@ -80,6 +80,14 @@ verbs! {
     }
 }
 
+#[cfg(all(not(feature = "async"), target_os = "linux", feature = "shm", not(annulus_loom)))]
+verbs! {
+    need HasTasks:
+    impl<> crate::shm::frames::Loan<'_, broadcast::Lossless> {
+        publish_async(self) -> Pending<Result<u64, SendError<Self>>>;
+    }
+}
+
 #[cfg(not(feature = "async"))]
 verbs! {
     need HasTasks:

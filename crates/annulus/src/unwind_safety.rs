@@ -179,6 +179,10 @@ whole_after_a_panic! {
     [] crate::shm::frames::SubscribeError;
     [M: Mode] crate::shm::frames::Subscriber<M>;
     [] crate::shm::NameError;
+    [Q: Message, A: Message] crate::shm::service::Client<Q, A>;
+    [A: Message] crate::shm::service::PendingAnswer<A>;
+    [Q: Message, A: Message] crate::shm::service::Request<Q, A>;
+    [Q: Message, A: Message] crate::shm::service::Server<Q, A>;
     [] crate::shm::ShareError;
     [T: Message] crate::shm::watch::AcceptedWatch<T>;
     [T: Message] crate::shm::watch::Changes<T>;

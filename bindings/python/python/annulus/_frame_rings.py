@@ -29,6 +29,10 @@ def _tuple(shape: Shape) -> tuple[int, ...]:
     return dims
 
 
+def _no_numpy(*_: Any) -> Any:
+    _numpy.numpy()
+
+
 class _Content:
     """What is in the frames of a ring: values of a dtype, one behind the other, or only bytes."""
 
@@ -36,6 +40,8 @@ class _Content:
         self.ring = ring
         self.schema = None if text is None else Schema(text)
         self._dtype: np.dtype[Any] | None = None
+        self._whole: tuple[np.dtype[Any], tuple[int, ...], int] | None = None
+        self._ndarray = _numpy.numpy().ndarray if _numpy.has_numpy() else _no_numpy
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -43,6 +49,20 @@ class _Content:
         if self._dtype is None:
             self._dtype = self.schema.dtype if self.schema else _numpy.numpy().dtype("u1")
         return self._dtype
+
+    def whole(self) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+        """The innermost dtype of the values, their shape, and how many bytes each has."""
+        if self._whole is None:
+            self._whole = (*_flat(self.dtype), self.dtype.itemsize)
+        return self._whole
+
+    def over(self, view: memoryview) -> npt.NDArray[Any]:
+        """An array over the bytes of a frame, as the ring says what they are."""
+        base, inner, itemsize = self._whole or self.whole()
+        count, rest = divmod(len(view), itemsize)
+        if rest:
+            self.placed(len(view), None, None)  # which says what is wrong
+        return cast("npt.NDArray[Any]", self._ndarray((count, *inner), base, view))
 
     def placed(self, nbytes: int, shape: Shape | None, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """The shape and the dtype of an array over that many bytes."""
@@ -87,8 +107,10 @@ class FrameLoan(_Loan):
     What was not written has old content.
     """
 
-    def __init__(self, raw: _annulus.RawLoan, shape: tuple[int, ...], base: np.dtype[Any] | None) -> None:
-        super().__init__(raw, max(1, math.prod(shape[1:]) * (1 if base is None else base.itemsize)))
+    def __init__(
+        self, raw: _annulus.RawLoan, shape: tuple[int, ...], base: np.dtype[Any] | None, row_bytes: int
+    ) -> None:
+        super().__init__(raw, row_bytes)
         self._shape = shape
         self._base = base
         self._array: npt.NDArray[Any] | None = None
@@ -122,6 +144,7 @@ class FramePublisher:
         self._ring = ring
         self._shape = shape
         self._content = _Content(raw.name or "", raw.schema)
+        self._whole: tuple[int, tuple[int, ...], np.dtype[Any] | None, int] | None = None
 
     def loan(self, shape: Shape | None = None, dtype: Any = None, *, timeout: float | None = None) -> FrameLoan:
         """Lends a frame, to write an array of that shape there without a copy, for a ``with`` block. By
@@ -141,15 +164,25 @@ class FramePublisher:
         >>> image.shape, int(image.sum()), image.flags.writeable
         ((480, 640, 3), 6451200, False)
         """
-        if shape is None and dtype is None and not _numpy.has_numpy():
-            nbytes = self.frame_bytes
-            return FrameLoan(self._raw.loan(nbytes, timeout), (nbytes,), None)
-        if shape is None and dtype is None and self._shape is not None:
-            shape = self._shape
+        if shape is None and dtype is None:
+            nbytes, dims, base, row = self._whole or self._whole_frame()
+            return FrameLoan(self._raw.loan(nbytes, timeout), dims, base, row)
         item = self._content.dtype if dtype is None else _numpy.dtype(dtype)
         whole = self.frame_bytes - (self.frame_bytes % item.itemsize if item.itemsize else 0)
-        dims, base = self._content.placed(whole, shape, dtype)
-        return FrameLoan(self._raw.loan(math.prod(dims) * base.itemsize, timeout), dims, base)
+        dims, of = self._content.placed(whole, shape, dtype)
+        row = max(1, math.prod(dims[1:]) * of.itemsize)
+        return FrameLoan(self._raw.loan(math.prod(dims) * of.itemsize, timeout), dims, of, row)
+
+    def _whole_frame(self) -> tuple[int, tuple[int, ...], np.dtype[Any] | None, int]:
+        """What a loan is where nothing is said: its bytes, its shape, its dtype, and the bytes of a row."""
+        if not _numpy.has_numpy():
+            self._whole = self.frame_bytes, (self.frame_bytes,), None, 1
+            return self._whole
+        itemsize = self._content.dtype.itemsize
+        dims, base = self._content.placed(self.frame_bytes // itemsize * itemsize, self._shape, None)
+        row = math.prod(dims[1:]) * base.itemsize
+        self._whole = math.prod(dims) * base.itemsize, dims, base, max(1, row)
+        return self._whole
 
     def publish(self, array: Any, timeout: float | None = None) -> None:
         """Publishes a copy of an array, or of bytes. Waits and raises as :meth:`loan` does. ``TypeError``: it
@@ -157,7 +190,7 @@ class FramePublisher:
         dtype, schema = getattr(array, "dtype", None), self._content.schema
         if dtype is not None:
             if schema is not None:
-                base, _ = _flat(self._content.dtype)
+                base = self._content.whole()[0]
                 if dtype != base:
                     raise TypeError(
                         f"the array has the dtype {dtype}, and the frames of {called(self.name)} have {base}"
@@ -255,7 +288,7 @@ class Frame:
         """The frame in place, without a copy, as a read-only array of the ring's dtype; where the ring says
         none, of bytes. It needs NumPy."""
         if self._array is None:
-            self._array = self.as_array()
+            self._array = self._content.over(self._raw.view())
         return self._array
 
     def as_array(self, shape: Shape | None = None, dtype: Any = None) -> npt.NDArray[Any]:

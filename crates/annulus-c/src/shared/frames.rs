@@ -191,8 +191,9 @@ pub unsafe extern "C" fn annulus_frame_publisher_free(
 /// subscriber was freed.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`);
-/// `ANNULUS_VIEWED` if as many frames are held as may be: then nothing is received, or lost; `ANNULUS_CLOSED`,
-/// `ANNULUS_PEER_DIED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then all of `*frame` is null and 0.
+/// `ANNULUS_VIEWED` if as many frames are held as may be: then nothing is received, or lost;
+/// `ANNULUS_CLOSED`, `ANNULUS_PEER_DIED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then all of `*frame` is
+/// null and 0.
 ///
 /// # Safety
 ///

@@ -173,6 +173,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::Frames => "frames",
         ShmKind::LosslessFrames => "all frames",
         ShmKind::Watch => "watch",
+        ShmKind::Service => "service",
         _ => "other",
     }
 }

@@ -525,7 +525,7 @@ impl<T: Message> Publisher<T, Lossless> {
     }
 
     /// Makes sure that the next message may be written, and waits for that. The room stays until it is.
-    #[cfg(feature = "shm")]
+    #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
     pub(crate) fn wait_for_room(&mut self, until: Until) -> Result<(), Refusal> {
         self.single.admit_until(until)
     }

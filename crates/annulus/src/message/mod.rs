@@ -7,7 +7,8 @@ pub(crate) mod padding;
 pub(crate) mod plain;
 pub mod schema;
 mod text;
-#[cfg(feature = "derive")]
+#[cfg(any(feature = "derive", feature = "shm"))]
+#[cfg_attr(not(feature = "derive"), allow(dead_code, unreachable_pub, reason = "`shm` has pairs only"))]
 pub(crate) mod wire;
 
 use as_it_is::AsItIs;

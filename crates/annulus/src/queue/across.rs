@@ -175,6 +175,15 @@ in_place!([] BlocksAcross);
 #[cfg(not(annulus_loom))]
 in_place!([] ManyBlocksAcross);
 
+#[cfg(not(annulus_loom))]
+impl<M: Message> Consumer<M, ManyAcross<M>> {
+    /// Where the message lay that was received last: the number of its lane, and its own.
+    #[inline(always)]
+    pub(crate) fn last_place(&self) -> (usize, Number) {
+        self.end.end.last_place()
+    }
+}
+
 /// Makes the control block of a lane over numbers in the memory of the queue: [`lane::Across::over`].
 type Over<C> = unsafe fn(NonNull<Numbers>, Number, usize) -> C;
 

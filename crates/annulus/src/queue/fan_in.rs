@@ -76,6 +76,10 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
 
     fn before_spin(&mut self) {
         self.backoff.skip_next_rest();
+        // Decision 0052: as in a queue of one lane.
+        if C::ACROSS {
+            self.current.prefetch();
+        }
     }
 
     /// Where there is one lane, which then stays active. (The first message of a producer that joins
@@ -233,6 +237,13 @@ impl<T, C: ControlBlock> FanIn<T, C> {
     #[inline(always)]
     pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
         &mut self.current
+    }
+
+    /// Where the message lay that was taken last: the number of its lane, and its own.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    #[inline(always)]
+    pub(super) fn last_place(&self) -> (usize, Number) {
+        (self.turn, self.current.next().back(1))
     }
 
     /// The current lane has had its turn.

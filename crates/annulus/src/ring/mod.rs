@@ -50,7 +50,7 @@ pub(crate) use seats::{Scanned, SeatCell, SeatLocks};
 pub(crate) use shared_numbers::SharedNumbers;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) use slots::LentSlots;
-#[cfg(any(test, annulus_loom))]
+#[cfg(any(test, feature = "shm", annulus_loom))]
 pub(crate) use slots::Written;
 pub(crate) use slots::{
     Copied, Corrupt, Kept, KeptValue, Missing, Slots, Store, Strided, Value, Whole, WithoutSlot, Writers,

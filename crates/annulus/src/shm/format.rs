@@ -124,6 +124,9 @@ pub(crate) mod page {
     pub(crate) const SCANNED: usize = 256;
     pub(crate) const SEATS: usize = 384;
     pub(crate) const SEAT_BYTES: usize = 128;
+    /// Of a service: where the word of a client that waits for answers is, from the beginning of its place
+    /// on.
+    pub(crate) const ANSWERED: usize = 64;
     /// Of a ring of frames: table n begins at (n + 1) times this, at a page of its own.
     pub(crate) const TABLE_BYTES: usize = 4096;
     /// What is in the cell of a seat that nobody has.

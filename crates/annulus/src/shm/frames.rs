@@ -473,7 +473,7 @@ impl<M> AcceptedFrames<M> {
     }
 
     /// Receives the [companions](self#companions) of the frames, which the publisher's process
-    /// [sends](Publisher::send_companions). Waits as [`recv_fd`](super::recv_fd), for one after the other.
+    /// [sends](Publisher::send_companions). Waits as [`recv_fd`], for one after the other.
     ///
     /// # Errors
     ///

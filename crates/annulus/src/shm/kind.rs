@@ -27,14 +27,15 @@ pub enum ShmKind {
     Frames = 9,
     /// Cells with the newest value of each, which lie beside a broadcast ring that tells which have changed.
     Watch = 10,
-    // (11 is for services.)
+    /// Questions from several clients to a server, and its answers.
+    Service = 11,
     /// As [`Frames`](Self::Frames), with a publisher that waits for the slowest subscriber.
     LosslessFrames = 12,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -44,6 +45,7 @@ impl ShmKind {
         Self::MpLossy,
         Self::Frames,
         Self::Watch,
+        Self::Service,
         Self::LosslessFrames,
     ];
 
@@ -81,6 +83,7 @@ impl fmt::Display for ShmKind {
             Self::Frames => "broadcast ring of frames",
             Self::LosslessFrames => "lossless broadcast ring of frames",
             Self::Watch => "newest values",
+            Self::Service => "service",
         })
     }
 }

@@ -37,7 +37,8 @@ use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// The places for producers of a queue, as its consumer's process sees them. Also the places for publishers
-/// of a [ring](super::mp_broadcast): read "publisher" for "producer" then.
+/// of a [ring](super::mp_broadcast), or for clients of a [service](super::service): read "publisher" or
+/// "client" for "producer" then.
 ///
 /// A [`shm::mpsc`](super::mpsc) queue has as many as it was made with. Each has a ring, and one producer at a
 /// time. It also counts how producers have ended: each that has [`joined`](Self::joined) is still there, has
@@ -175,40 +176,69 @@ pub(super) fn create_queue<K: KindAcross>(
     when_no_producer: WhenGone,
     when_consumer_dies: WhenGone,
 ) -> Result<Shared<Consumer<K::Message, K>, Places>, ShareError> {
-    check(&plan)?;
-    if !(1..=MOST_PLACES).contains(&places) {
-        return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
-    }
-    let (payload, schema) = of.written()?;
-    let (capacity, slot_bytes) = (plan.capacity, payload.slot_bytes());
-    let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
-    let identity = Identity::new()?;
-    let page = Arc::new(sleepers::create_with_places(identity, places)?);
-    let layout = Layout {
-        kind: ShmKind::Mpsc,
-        payload,
-        slot_bytes: payload.slot_bytes(),
-        capacity: plan.capacity.checked_mul(places).ok_or_else(too_large)?,
-        cells: LANE_CELLS * places,
-        start: plan.first,
-        creator: ProcessId::current()?,
-        identity,
-    };
-    let extent = LaneExtent::of::<K>(&layout, places).ok_or_else(too_large)?;
-    let memory = Arc::new(create_memory(&extent, &plan)?);
-    layout.write(&memory, &schema).ok_or_else(too_large)?;
     let ends = when_no_producer == WhenGone::Close;
     let waits = when_consumer_dies == WhenGone::Wait;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
-    numbers(&memory).begin_at(Number::new(plan.first), policies);
-    let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
-    (0..places).for_each(|place| table.numbers(place).begin_at(Number::new(plan.first), 0));
-    let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
-    // (Nobody else has the page.)
-    let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
-        .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
-    let (handle, peers) = consumer_at(table, &extent, place_lock, plan).ok_or_else(too_large)?;
-    Ok(Shared { handle, peers, invitation })
+    let made = New::create::<K>(&plan, ShmKind::Mpsc, of, places, policies, Some)?;
+    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: made.slot_bytes };
+    let (handle, peers) =
+        consumer_at(Arc::new(made.table), &made.extent, made.place_lock, plan).ok_or(too_large)?;
+    Ok(Shared { handle, peers, invitation: made.invitation })
+}
+
+/// The memory of a new queue with places.
+pub(super) struct New {
+    pub(super) table: Table,
+    pub(super) extent: LaneExtent,
+    /// The lock of the consumer.
+    pub(super) place_lock: PlaceLock,
+    pub(super) invitation: Invitation,
+    slot_bytes: usize,
+}
+
+impl New {
+    /// `behind`: where the memory ends, if the lanes end there; `None` if there can't be so much.
+    pub(super) fn create<K: KindAcross>(
+        plan: &Settings,
+        kind: ShmKind,
+        of: &MessageType,
+        places: usize,
+        policies: u64,
+        behind: impl FnOnce(usize) -> Option<usize>,
+    ) -> Result<Self, ShareError> {
+        check(plan)?;
+        if !(1..=MOST_PLACES).contains(&places) {
+            return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
+        }
+        let (payload, schema) = of.written()?;
+        let (capacity, slot_bytes) = (plan.capacity, payload.slot_bytes());
+        let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
+        let identity = Identity::new()?;
+        let page = Arc::new(sleepers::create_with_places(identity, places)?);
+        let layout = Layout {
+            kind,
+            payload,
+            slot_bytes,
+            capacity: plan.capacity.checked_mul(places).ok_or_else(too_large)?,
+            cells: LANE_CELLS * places,
+            start: plan.first,
+            creator: ProcessId::current()?,
+            identity,
+        };
+        let mut extent = LaneExtent::of::<K>(&layout, places).ok_or_else(too_large)?;
+        extent.bytes = behind(extent.bytes).ok_or_else(too_large)?;
+        let memory = Arc::new(create_memory(&extent, plan)?);
+        layout.write(&memory, &schema).ok_or_else(too_large)?;
+        numbers(&memory).begin_at(Number::new(plan.first), policies);
+        let ends = policies & ENDS != 0;
+        let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
+        (0..places).for_each(|place| table.numbers(place).begin_at(Number::new(plan.first), 0));
+        let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
+        // (Nobody else has the page.)
+        let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
+            .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+        Ok(Self { table, extent, place_lock, invitation, slot_bytes })
+    }
 }
 
 /// A next consumer.
@@ -217,22 +247,21 @@ pub(super) fn join_as_consumer<K: KindAcross>(
     of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
-    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, of)?;
+    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, ShmKind::Mpsc, of)?;
     let place_lock = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Settings::of_guest(layout.capacity / table.count, layout.start, strategy);
-    consumer_at(table, &extent, place_lock, plan)
+    consumer_at(Arc::new(table), &extent, place_lock, plan)
         .ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
 
-/// `None` if the lanes do not lie in the memory.
-fn consumer_at<K: KindAcross>(
-    table: Table,
+/// `None` if the lanes do not lie in the memory. `place_lock` has the consumer's lock.
+pub(super) fn consumer_at<K: KindAcross>(
+    table: Arc<Table>,
     extent: &LaneExtent,
-    place_lock: PlaceLock,
+    place_lock: impl Send + Sync + 'static,
     plan: Settings,
 ) -> Option<(Consumer<K::Message, K>, Places)> {
     numbers(&table.memory).consumer_comes();
-    let table = Arc::new(table);
     let (published, released) = sleepers::remotes_of_places(&table.page, table.count);
     let watched = Arc::clone(&table);
     let is_gone = move || watched.is_over();
@@ -260,16 +289,26 @@ pub(super) fn join_as_producer<K: KindAcross>(
     of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
-    let Other { table, extent, layout, waits } = Other::new::<K>(invitation, of)?;
-    // places.join1.
-    let (place, place_lock) = free_place(&table)
-        .map_err(AttachError::System)?
-        .ok_or(AttachError::NoPlace { places: table.count })?;
+    let other = Other::new::<K>(invitation, ShmKind::Mpsc, of)?;
+    let (place, place_lock) = other.free_place()?;
+    let plan = Settings::of_guest(other.layout.capacity / other.table.count, other.layout.start, strategy);
+    let Other { table, extent, waits, .. } = other;
+    producer_at(&Arc::new(table), &extent, waits, place, place_lock, plan)
+}
+
+/// The producer of this place, whose lock `place_lock` has. `waits`: for a next consumer.
+pub(super) fn producer_at<K: KindAcross>(
+    table: &Arc<Table>,
+    extent: &LaneExtent,
+    waits: bool,
+    place: usize,
+    place_lock: impl Send + Sync + 'static,
+    plan: Settings,
+) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
     let peer = Peer::consumer(&table.memory, &table.page);
     if peer.has_ended() {
         return Err(AttachError::Closed);
     }
-    let table = Arc::new(table);
     let watched = Arc::new(peer.again());
     let asked = Arc::clone(&watched);
     let is_gone = move || !waits && asked.state() == PeerState::Dead;
@@ -280,16 +319,15 @@ pub(super) fn join_as_producer<K: KindAcross>(
     let released = released.woken_from_elsewhere(is_over);
     let lane = extent.lane(&table.memory, place, table.numbers(place), released);
     let part = Part {
-        first: lane.ok_or_else(|| damaged("the capacity", layout.capacity as u64))?,
+        first: lane.ok_or_else(|| damaged("the capacity", (plan.capacity * table.count) as u64))?,
         others: Box::default(),
         size: extent.size,
         numbers: NonNull::from(numbers(&table.memory)),
         published,
         gone: Gone::new(is_gone),
         producers: Some(table.producers(Some(place))),
-        memory: Arc::new((Arc::clone(&table), place_lock)),
+        memory: Arc::new((Arc::clone(table), place_lock)),
     };
-    let plan = Settings::of_guest(layout.capacity / table.count, layout.start, strategy);
     table.come(place);
     // places.join3. SAFETY: the numbers are in the memory, which is writable. The lock keeps other producers
     // away from this lane. The queue state holds it until this producer is dropped.
@@ -309,21 +347,31 @@ pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>
 }
 
 /// A queue of another process.
-struct Other {
-    table: Table,
-    extent: LaneExtent,
-    layout: Layout,
+pub(super) struct Other {
+    pub(super) table: Table,
+    pub(super) extent: LaneExtent,
+    pub(super) layout: Layout,
     /// Whether producers wait for a next consumer.
     waits: bool,
 }
 
 impl Other {
-    fn new<K: KindAcross>(invitation: &Invitation, of: &MessageType) -> Result<Self, AttachError> {
-        invitation.is_for(ShmKind::Mpsc, of)?;
+    /// places.join1: the first free place, and its lock.
+    pub(super) fn free_place(&self) -> Result<(usize, PlaceLock), AttachError> {
+        let free = free_place(&self.table).map_err(AttachError::System)?;
+        free.ok_or(AttachError::NoPlace { places: self.table.count })
+    }
+
+    pub(super) fn new<K: KindAcross>(
+        invitation: &Invitation,
+        kind: ShmKind,
+        of: &MessageType,
+    ) -> Result<Self, AttachError> {
+        invitation.is_for(kind, of)?;
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;
-        layout.is_for(ShmKind::Mpsc, of, &memory)?;
+        layout.is_for(kind, of, &memory)?;
         let count = layout.cells / LANE_CELLS;
         if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
             return Err(damaged("the number of cells", layout.cells as u64));

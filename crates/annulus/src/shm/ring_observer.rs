@@ -133,16 +133,16 @@ impl RingObserver {
         self.sleepers.as_fd()
     }
 
-    /// Whether the process that publishes or sends is there. Of a ring of several publishers: whether any of
-    /// them is. Of a queue of several producers: whether the consumer's process is. `Closed` if the ring is
-    /// closed, by any side. At most two system calls, or one for each place of a ring of several publishers.
-    /// The kernel tells, by a lock which that process holds. A ring of a [`ShmKind`] that this does not know
-    /// is `Alive`.
+    /// Whether the process that publishes or sends is there. Of a ring of several publishers: whether any
+    /// of them is. Of a queue of several producers, or a service: whether the consumer's process is.
+    /// `Closed` if the ring is closed, by any side. At most two system calls, or one for each place of a
+    /// ring of several publishers. The kernel tells, by a lock which that process holds. A ring of a
+    /// [`ShmKind`] that this does not know is `Alive`.
     #[must_use]
     pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_alive = match self.layout.kind {
-            ShmKind::Mpsc => self.has_seat(CONSUMER),
+            ShmKind::Mpsc | ShmKind::Service => self.has_seat(CONSUMER),
             ShmKind::MpLossy => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
             kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
         };
@@ -205,8 +205,8 @@ impl RingObserver {
         read_bytes(words_at(&self.ring, stamp, first + words), sequence, payload, bytes).is_ok()
     }
 
-    /// How the frames are used now; `None` for a ring without frames, or one whose numbers can't be. O(entries
-    /// of all subscribers), a system call for each of them.
+    /// How the frames are used now; `None` for a ring without frames, or one whose numbers can't be.
+    /// O(entries of all subscribers), a system call for each of them.
     #[must_use]
     pub fn frames(&self) -> Option<FrameUse> {
         let is_known = self.layout.kind.has_frames();
@@ -265,7 +265,7 @@ impl RingObserver {
     fn lanes(&self) -> impl ExactSizeIterator<Item = usize> {
         // A lane of several has cells of its own.
         let (first, count) = match self.layout.kind {
-            ShmKind::Mpsc => {
+            ShmKind::Mpsc | ShmKind::Service => {
                 (format::CELLS_OFFSET - format::PRODUCER_OFFSET, self.layout.cells / format::LANE_CELLS)
             }
             _ => (0, 1),
@@ -349,7 +349,8 @@ impl fmt::Debug for RingObserver {
 
 /// Whether this knows where the numbers of such a ring are.
 fn is_known(kind: ShmKind) -> bool {
-    matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Watch) || is_broadcast(kind)
+    let is_queue = matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes);
+    is_queue || matches!(kind, ShmKind::Watch | ShmKind::Service) || is_broadcast(kind)
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {

@@ -14,6 +14,7 @@ use super::invitation::Invitation;
 /// | [`spsc::producer`], [`bytes::producer`] | `Producer` | [`Peer`] |
 /// | [`mpsc::Builder::build`] | `Consumer` | [`Places`] |
 /// | [`watch::sender`], [`watch::table`] | `Sender` | `()`: readers write nothing |
+/// | [`service::Builder::build`] | [`Server`] | [`Places`] |
 ///
 /// [`broadcast::lossy`]: super::broadcast::lossy
 /// [`broadcast::lossless`]: super::broadcast::lossless
@@ -23,6 +24,8 @@ use super::invitation::Invitation;
 /// [`mpsc::Builder::build`]: super::mpsc::Builder::build
 /// [`watch::sender`]: super::watch::sender
 /// [`watch::table`]: super::watch::table
+/// [`service::Builder::build`]: super::service::Builder::build
+/// [`Server`]: super::service::Server
 /// [`Subscribable`]: crate::broadcast::Subscribable
 /// [`Places`]: super::mpsc::Places
 /// [`Peer`]: super::Peer

@@ -210,6 +210,14 @@ pub(super) fn remotes_of_place(memory: &Arc<SharedMemory>, place: usize) -> [Rem
     [remote_at(memory, page::WORDS[0], is_light), remote_at(memory, word_of_place(place), told)]
 }
 
+/// Where the client of a service that has this place waits for answers, for that client or for the server.
+/// The first word of the place is that of its lane, at which nobody waits.
+pub(super) fn remote_of_answers(memory: &Arc<SharedMemory>, place: usize, is_waker: bool) -> Remote {
+    let told = is_asymmetric(memory);
+    let is_light = told && (!is_waker || carries_out_barriers());
+    remote_at(memory, word_of_place(place) + page::ANSWERED, is_light)
+}
+
 /// A page with places is longer than this.
 fn word_of_place(place: usize) -> usize {
     page::SEATS + place * page::SEAT_BYTES

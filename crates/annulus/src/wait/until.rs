@@ -73,7 +73,7 @@ impl Until {
     }
 
     /// The same for several waits, of which the first begins now: a duration counts from here.
-    #[cfg(all(feature = "pipeline", not(annulus_loom)))]
+    #[cfg(all(any(feature = "pipeline", feature = "shm"), not(annulus_loom)))]
     pub(crate) fn begun(self) -> Self {
         Self { limit: self.deadline().map_or(Limit::None, Limit::At), ..self }
     }

@@ -9,6 +9,7 @@ mod mp_broadcast;
 mod mpsc;
 mod process;
 mod queue;
+mod service;
 mod shared;
 #[path = "../support/mod.rs"]
 mod support;

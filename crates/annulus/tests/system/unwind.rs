@@ -146,16 +146,27 @@ whole! { SHM (Send, Sync):
     shm::Shared<u64>, shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
     shm::mpsc::Builder, shm::mpsc::Places, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
-    shm::PeerState, shm::ProcessId, shm::WhenGone, shm::ReaderNumbers, shm::RingNumbers,
+    shm::PeerState, shm::ProcessId, shm::WhenGone, shm::FrameUse, shm::ReaderNumbers, shm::RingNumbers,
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited, broadcast::Foreign,
     shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start, shm::broadcast::bytes::AcceptedBytes,
     broadcast::bytes::Subscribable<broadcast::Foreign>, broadcast::bytes::Subscriber<broadcast::Foreign>,
     shm::frames::Builder, shm::frames::Publisher, shm::frames::Loan<'static>, shm::frames::AcceptedFrames, shm::frames::Subscriber, shm::frames::Frame,
-    shm::frames::SubscribeError, shm::frames::LoanError, shm::frames::TooManyHeld, shm::frames::FrameError,
+    shm::frames::SubscribeError, shm::frames::LoanError, shm::frames::PublishError, shm::frames::TooManyHeld, shm::frames::FrameError,
     shm::watch::Sender<u64>, shm::watch::AcceptedWatch<u64>, shm::watch::Receiver<u64>, shm::watch::Changes<u64>, shm::watch::Change<u64>,
     shm::watch::GetError, shm::watch::KeyError,
+    shm::service::Builder, shm::service::Client<u64, u64>, shm::service::Server<u64, u64>, shm::service::Request<u64, u64>,
+    shm::service::PendingAnswer<u64>, shm::service::ClientId, shm::service::ClientGone<u64>, shm::service::AskError<u64>, shm::service::AnswerError,
 }
+
+#[cfg(all(target_os = "linux", feature = "shm", feature = "async"))]
+whole! { SHM_TASKS (Send, Sync):
+    shm::service::AnswerFuture<u64>,
+}
+
+#[cfg(not(all(target_os = "linux", feature = "shm", feature = "async")))]
+#[allow(dead_code, reason = "as above")]
+const SHM_TASKS: &[&str] = &["AnswerFuture"];
 
 #[cfg(all(target_os = "linux", feature = "shm"))]
 whole! { SHM_OF_ONE_AT_A_TIME (Send):
@@ -273,6 +284,7 @@ fn the_lists_are_complete() {
         OF_ONE_THREAD,
         REST,
         TASKS,
+        SHM_TASKS,
         LINUX,
         SHM,
         SHM_OF_ONE_AT_A_TIME,

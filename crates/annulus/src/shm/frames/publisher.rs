@@ -62,7 +62,7 @@ impl<M: Mode> Publisher<M> {
 
     /// Sends a descriptor for each frame through a Unix socket: its [companion](super#companions). The other
     /// side has them by [`receive_companions`](super::AcceptedFrames::receive_companions). Waits as
-    /// [`send_fd`](crate::shm::send_fd).
+    /// [`send_fd`].
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of};
 use crate::sync::{AtomicU64, prefetch_to_read, seeded};
 use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
 
-/// Receives frames where they lie. Made by [`AcceptedFrames::subscribe`].
+/// Receives frames where they lie. Made by [`AcceptedFrames`](super::AcceptedFrames).
 ///
 /// It sees each frame from where it began, in order, each once, or counts it as lost. Beside these verbs it
 /// has those of [`Receive`], and works wherever a receiving handle does: in tasks, selects, workers and
@@ -317,7 +317,8 @@ impl Error for TooManyHeld {}
 pub enum FrameError {
     /// There is no new one, or none came in time.
     Empty,
-    /// The ring is closed, and nothing is left. [`AcceptedFrames::state`] says whether its process has died.
+    /// The ring is closed, and nothing is left. [`state`](super::AcceptedFrames::state) says whether its
+    /// process has died.
     Closed,
     /// The subscriber holds as many frames as it may.
     TooManyHeld(TooManyHeld),
