@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Union, cast
 
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
-from ._handles import State, _no_pickle, called
+from ._handles import _no_pickle, _Polled, called
 from ._lent import _Loan
 from .schema import Schema, SchemaLike
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._ring import Directory, Ring
 
 Shape = Union[int, Sequence[int]]
+_Sized = tuple[int, tuple[int, ...], "np.dtype[Any] | None", int]
 
 
 def _tuple(shape: Shape) -> tuple[int, ...]:
@@ -134,17 +135,85 @@ class FrameLoan(_Loan):
         super().__exit__(kind)
 
 
-class FramePublisher:
+class _FrameEnd:
+    """What both ends of a ring of frames have."""
+
+    _raw: Any
+
+    def __init__(self, raw: Any, ring: Ring[Any]) -> None:
+        self._raw = raw
+        self._ring = ring
+        self._content = _Content(raw.name or "", raw.schema)
+
+    @property
+    def name(self) -> str | None:
+        """The ring's name; ``None`` if it has none."""
+        return cast("str | None", self._raw.name)
+
+    @property
+    def ring(self) -> Ring[Any]:
+        """The ring, to subscribe to it, also in another process: see :class:`annulus.Ring`."""
+        return self._ring
+
+    @property
+    def kind(self) -> str:
+        """``frames`` or ``lossless_frames``."""
+        return cast(str, self._raw.kind)
+
+    @property
+    def capacity(self) -> int:
+        """How many frames stay for subscribers that come late, or are slow."""
+        return cast(int, self._raw.capacity)
+
+    @property
+    def frame_bytes(self) -> int:
+        """How many bytes a frame may have."""
+        return cast(int, self._raw.frame_bytes)
+
+    @property
+    def schema(self) -> Schema | None:
+        """What is in the frames; ``None`` if the ring says only how many bytes they have."""
+        return self._content.schema
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the values in the frames. It needs NumPy."""
+        return self._content.dtype
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the ring is closed. Frames may still be left to receive."""
+        return cast(bool, self._raw.is_closed)
+
+    def close(self) -> None:
+        """Leaves the ring, which ends with its publisher. Frames that are held stay."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        of = type(self).__name__
+        return f"<annulus.{of} of {called(self.name)}, {self.kind}: {self.frame_bytes} bytes>"
+
+    def __reduce__(self) -> NoReturn:
+        raise _no_pickle(self)
+
+
+class FramePublisher(_FrameEnd):
     """Publishes frames. :func:`annulus.publish_frames` makes one."""
+
+    _raw: _annulus.RawFramePublisher
 
     def __init__(
         self, raw: _annulus.RawFramePublisher, shape: tuple[int, ...] | None, ring: Ring[Any]
     ) -> None:
-        self._raw = raw
-        self._ring = ring
+        super().__init__(raw, ring)
         self._shape = shape
-        self._content = _Content(raw.name or "", raw.schema)
-        self._whole: tuple[int, tuple[int, ...], np.dtype[Any] | None, int] | None = None
+        self._default: _Sized | None = None
 
     def loan(self, shape: Shape | None = None, dtype: Any = None, *, timeout: float | None = None) -> FrameLoan:
         """Lends a frame, to write an array of that shape there without a copy, for a ``with`` block. By
@@ -164,25 +233,21 @@ class FramePublisher:
         >>> image.shape, int(image.sum()), image.flags.writeable
         ((480, 640, 3), 6451200, False)
         """
-        if shape is None and dtype is None:
-            nbytes, dims, base, row = self._whole or self._whole_frame()
-            return FrameLoan(self._raw.loan(nbytes, timeout), dims, base, row)
-        item = self._content.dtype if dtype is None else _numpy.dtype(dtype)
-        whole = self.frame_bytes - (self.frame_bytes % item.itemsize if item.itemsize else 0)
-        dims, of = self._content.placed(whole, shape, dtype)
-        row = max(1, math.prod(dims[1:]) * of.itemsize)
-        return FrameLoan(self._raw.loan(math.prod(dims) * of.itemsize, timeout), dims, of, row)
+        if shape is not None or dtype is not None:
+            nbytes, dims, base, row = self._sized(shape, dtype)
+        else:
+            self._default = self._default or self._sized(self._shape, None)
+            nbytes, dims, base, row = self._default
+        return FrameLoan(self._raw.loan(nbytes, timeout), dims, base, row)
 
-    def _whole_frame(self) -> tuple[int, tuple[int, ...], np.dtype[Any] | None, int]:
-        """What a loan is where nothing is said: its bytes, its shape, its dtype, and the bytes of a row."""
-        if not _numpy.has_numpy():
-            self._whole = self.frame_bytes, (self.frame_bytes,), None, 1
-            return self._whole
-        itemsize = self._content.dtype.itemsize
-        dims, base = self._content.placed(self.frame_bytes // itemsize * itemsize, self._shape, None)
-        row = math.prod(dims[1:]) * base.itemsize
-        self._whole = math.prod(dims) * base.itemsize, dims, base, max(1, row)
-        return self._whole
+    def _sized(self, shape: Shape | None, dtype: Any) -> _Sized:
+        """Of such a loan, or of a whole frame: its bytes; its shape, its dtype, and the bytes of a row."""
+        if shape is None and dtype is None and not _numpy.has_numpy():
+            return self.frame_bytes, (self.frame_bytes,), None, 1
+        item = self._content.dtype if dtype is None else _numpy.dtype(dtype)
+        whole = self.frame_bytes // max(1, item.itemsize) * item.itemsize
+        dims, base = self._content.placed(whole, shape, dtype)
+        return math.prod(dims) * base.itemsize, dims, base, max(1, math.prod(dims[1:]) * base.itemsize)
 
     def publish(self, array: Any, timeout: float | None = None) -> None:
         """Publishes a copy of an array, or of bytes. Waits and raises as :meth:`loan` does. ``TypeError``: it
@@ -215,60 +280,9 @@ class FramePublisher:
         return self._raw.held
 
     @property
-    def frame_bytes(self) -> int:
-        """How many bytes a frame may have."""
-        return self._raw.frame_bytes
-
-    @property
     def frames(self) -> int:
         """How many frames there are, in all."""
         return self._raw.frames
-
-    @property
-    def capacity(self) -> int:
-        """How many frames stay for subscribers that come late, or are slow."""
-        return self._raw.capacity
-
-    @property
-    def name(self) -> str | None:
-        """The ring's name; ``None`` if it has none."""
-        return self._raw.name
-
-    @property
-    def kind(self) -> str:
-        """``frames`` or ``lossless_frames``."""
-        return self._raw.kind
-
-    @property
-    def schema(self) -> Schema | None:
-        """What is in the frames; ``None`` if the ring says only how many bytes they have."""
-        return self._content.schema
-
-    @property
-    def ring(self) -> Ring[Any]:
-        """The ring, to subscribe to it, also in another process: see :class:`annulus.Ring`."""
-        return self._ring
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether this handle is closed."""
-        return self._raw.is_closed
-
-    def close(self) -> None:
-        """Ends the ring: subscribers receive what was published."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<annulus.FramePublisher of {called(self.name)}, {self.kind}: {self.frame_bytes} bytes>"
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
 
 
 class Frame:
@@ -347,18 +361,14 @@ class Frame:
         return f"<annulus.Frame {self.sequence}: {self.nbytes} bytes>"
 
 
-class FrameSubscriber:
+class FrameSubscriber(_FrameEnd, _Polled):
     """Receives frames in place. :func:`annulus.subscribe_frames` makes one.
 
     It may hold :attr:`most_held` frames at one time. With one more, each verb that receives raises
     :class:`annulus.LentError`, and nothing is received; so keep no frame longer than you need it.
     """
 
-    def __init__(self, raw: _annulus.RawFrameSubscriber, ring: Ring[Any]) -> None:
-        self._raw = raw
-        self._ring = ring
-        self._content = _Content(raw.name or "", raw.schema)
-        self._awaited = False
+    _raw: _annulus.RawFrameSubscriber
 
     def _frame(self, raw: _annulus.RawFrame) -> Frame:
         return Frame(raw, self._content)
@@ -434,77 +444,6 @@ class FrameSubscriber:
     def most_held(self) -> int:
         """How many frames it may hold at one time."""
         return self._raw.most_held
-
-    @property
-    def frame_bytes(self) -> int:
-        """How many bytes a frame may have."""
-        return self._raw.frame_bytes
-
-    @property
-    def capacity(self) -> int:
-        """How many frames stay for subscribers that come late, or are slow."""
-        return self._raw.capacity
-
-    @property
-    def name(self) -> str | None:
-        """The ring's name; ``None`` if it has none."""
-        return self._raw.name
-
-    @property
-    def kind(self) -> str:
-        """``frames`` or ``lossless_frames``."""
-        return self._raw.kind
-
-    @property
-    def schema(self) -> Schema | None:
-        """What is in the frames; ``None`` if the ring says only how many bytes they have."""
-        return self._content.schema
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the values in the frames. It needs NumPy."""
-        return self._content.dtype
-
-    @property
-    def ring(self) -> Ring[Any]:
-        """The ring, to subscribe to it again: see :class:`annulus.Ring`."""
-        return self._ring
-
-    @property
-    def state(self) -> State:
-        """Whether the publisher's process is there: ``alive``, ``closed``, ``dead``."""
-        return self._raw.state
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the ring is closed. Frames may still be left to receive."""
-        return self._raw.is_closed
-
-    def fileno(self) -> int:
-        """A descriptor for ``select``, which is readable when something can be received, after
-        :meth:`arm`."""
-        return self._raw.fileno()
-
-    def arm(self) -> bool:
-        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
-        first."""
-        return self._raw.arm()
-
-    def close(self) -> None:
-        """Leaves the ring. Frames that are held stay."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<annulus.FrameSubscriber of {called(self.name)}, {self.kind}: {self.frame_bytes} bytes>"
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
 
 
 def made(

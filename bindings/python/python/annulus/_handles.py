@@ -102,6 +102,30 @@ class _Handle(Generic[M]):
         raise _no_pickle(self)
 
 
+class _Polled:
+    """What all receiving handles have."""
+
+    _raw: Any
+
+    _awaited = False
+
+    @property
+    def state(self) -> State:
+        """Whether the process that sends is there, or one of several: ``not_yet``, ``alive``, ``closed``,
+        ``dead``."""
+        return cast(State, self._raw.state)
+
+    def fileno(self) -> int:
+        """A descriptor for ``select``, which is readable when something can be received, after
+        :meth:`arm`."""
+        return cast(int, self._raw.fileno())
+
+    def arm(self) -> bool:
+        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
+        first."""
+        return cast(bool, self._raw.arm())
+
+
 class _Sender(_Handle[M]):
     def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
         super().__init__(raw, form, ring)
@@ -195,11 +219,10 @@ class Producer(_Sender[M]):
         return Lent(self._raw.reserve(most, timeout), self._form)
 
 
-class _Receiver(_Handle[M]):
+class _Receiver(_Handle[M], _Polled):
     def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
         super().__init__(raw, form, ring)
         self._load = form.load
-        self._awaited = False
         if form.load is None:
             if form.scalar is not None:
                 raw.make_values_by(form.scalar)
@@ -338,21 +361,6 @@ class _Receiver(_Handle[M]):
         """How many messages :meth:`latest` has passed."""
         return cast(int, self._raw.total_skipped)
 
-    @property
-    def state(self) -> State:
-        """Whether the process that sends is there, or one of several: ``not_yet``, ``alive``, ``closed``,
-        ``dead``."""
-        return cast(State, self._raw.state)
-
-    def fileno(self) -> int:
-        """A descriptor for ``select``, which is readable when something can be received, after
-        :meth:`arm`."""
-        return cast(int, self._raw.fileno())
-
-    def arm(self) -> bool:
-        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
-        first."""
-        return cast(bool, self._raw.arm())
 
 
 class Subscriber(_Receiver[M]):
@@ -516,13 +524,14 @@ class BytesProducer:
         self.close()
 
 
-class BytesConsumer:
+class BytesConsumer(_Polled):
     """Receives records. :func:`annulus.consume_bytes` makes one."""
+
+    _raw: _annulus.RawBytesConsumer
 
     def __init__(self, raw: _annulus.RawBytesConsumer, ring: Ring[bytes]) -> None:
         self._raw = raw
         self._ring = ring
-        self._awaited = False
 
     def recv(self, timeout: float | None = None) -> bytes:
         """Receives the next record, and waits for it, at most ``timeout`` seconds.
@@ -575,20 +584,6 @@ class BytesConsumer:
         """Whether the queue is closed. Records may still be left to receive."""
         return self._raw.is_closed
 
-    @property
-    def state(self) -> State:
-        """Whether the producer's process is there."""
-        return self._raw.state
-
-    def fileno(self) -> int:
-        """A descriptor for ``select``, which is readable when something can be received, after
-        :meth:`arm`."""
-        return self._raw.fileno()
-
-    def arm(self) -> bool:
-        """Asks for a wake-up by the descriptor. ``False``: something is there already, so receive it
-        first."""
-        return self._raw.arm()
 
     def close(self) -> None:
         """Leaves the queue."""

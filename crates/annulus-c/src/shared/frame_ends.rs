@@ -1,12 +1,11 @@
 //! What the handles of rings of frames have, over the module `shm::frames` of the Rust library.
 
 use annulus::broadcast::{Awaited, Foreign, Lossless, Mode};
-use annulus::shm::blocks::MessageType;
 use annulus::shm::frames::{
     AcceptedFrames, Builder, Frame, FrameError, Publisher, SubscribeError, Subscriber,
 };
 use annulus::shm::{self, PeerState, ShmKind};
-use annulus::{SendTimeoutError, Settings, Until};
+use annulus::{SendTimeoutError, Until};
 
 use super::error::{Shared, Why};
 use super::frame_types::{annulus_frame, annulus_frame_options};
@@ -71,23 +70,11 @@ impl HeldFrame {
     }
 }
 
-impl SharedOptions {
-    /// What is in the frames.
-    fn content(&self) -> MessageType {
-        match &self.schema {
-            Some(schema) => MessageType::described(schema.clone(), self.alignment),
-            None => MessageType::of_bytes(self.ring.message_size, self.alignment),
-        }
-    }
-}
-
 pub(crate) fn frame_publisher(
     options: &SharedOptions,
     frames: &annulus_frame_options,
 ) -> Shared<(FramePublisher, Invitation)> {
-    let settings = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let settings = settings.statistics(options.ring.statistics);
-    let builder = Builder::new(settings, frames.frame_bytes).described(&options.content());
+    let builder = Builder::new(options.settings(), frames.frame_bytes).described(&options.messages());
     let builder = builder.subscribers(options.places).held(frames.held as usize).alignment(frames.alignment);
     let (end, invitation) = if frames.lossless {
         let shm::Shared { handle, invitation, .. } = builder.build_lossless()?;
@@ -154,7 +141,7 @@ pub(crate) fn frame_subscriber(
     awaited: bool,
 ) -> Shared<FrameSubscriber> {
     let invitation = invitation.0.try_clone()?.with_wait_strategy(options.ring.strategy);
-    let content = options.content();
+    let content = options.messages();
     let (end, ring) = if invitation.info()?.kind() == ShmKind::LosslessFrames {
         let ring = invitation.accept_lossless_frames()?.described(&content)?;
         let end = match (awaited, from_oldest) {

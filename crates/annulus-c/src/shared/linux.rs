@@ -82,7 +82,7 @@ impl Invitation {
 }
 
 impl SharedOptions {
-    fn messages(&self) -> MessageType {
+    pub(super) fn messages(&self) -> MessageType {
         match &self.schema {
             Some(schema) => MessageType::described(schema.clone(), self.alignment),
             None => MessageType::of_bytes(self.ring.message_size, self.alignment),
@@ -103,7 +103,7 @@ impl SharedOptions {
         if self.closes_with_last { WhenGone::Close } else { WhenGone::Wait }
     }
 
-    fn broadcast_builder(&self) -> Settings {
+    pub(super) fn settings(&self) -> Settings {
         let settings = Settings::new(self.ring.capacity).wait_strategy(self.ring.strategy);
         settings.statistics(self.ring.statistics)
     }
@@ -164,16 +164,13 @@ fn consumer_of<K: AnyKind + InPlace>(
 }
 
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
-    let settings = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let settings = settings.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
-        blocks::spsc_producer(settings, &options.messages(), options.when_consumer_dies())?;
+        blocks::spsc_producer(options.settings(), &options.messages(), options.when_consumer_dies())?;
     Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
 }
 
 pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invitation)> {
-    let builder = annulus::Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let builder = mpsc::Builder::new(builder.statistics(options.ring.statistics)).producers(options.places);
+    let builder = mpsc::Builder::new(options.settings()).producers(options.places);
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
     let shm::Shared { handle: end, peers: places, invitation, .. } =
@@ -198,10 +195,8 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
 }
 
 pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
-    let settings = Settings::new(options.ring.capacity).wait_strategy(options.ring.strategy);
-    let settings = settings.statistics(options.ring.statistics);
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
-        shm::bytes::producer(settings, options.when_consumer_dies())?;
+        shm::bytes::producer(options.settings(), options.when_consumer_dies())?;
     let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
     Ok((BytesProducer { end: Box::new(Writing::of(end)), ring }, Invitation(invitation)))
 }
@@ -228,7 +223,7 @@ macro_rules! classes {
 }
 
 pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher, Invitation)> {
-    let (builder, of) = (options.broadcast_builder(), &options.messages());
+    let (builder, of) = (options.settings(), &options.messages());
     match kind {
         crate::ANNULUS_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
             let shm::Shared { handle: end, invitation, .. } = blocks::lossy::<WORDS, LARGE>(builder, of)?;

@@ -113,8 +113,9 @@ use crate::os::shared_memory::SharedMemory;
 use crate::ring::frames::{FrameKeeper, HeldFrames, HeldTables};
 use crate::settings::Settings;
 
+pub use crate::error::WriteError;
 pub use crate::queue::SharedSlice;
-pub use publisher::{Loan, LoanError, PublishError, Publisher};
+pub use publisher::{Loan, Publisher};
 pub use subscriber::{Frame, FrameError, Subscriber, TooManyHeld};
 
 /// Builds a ring of frames.

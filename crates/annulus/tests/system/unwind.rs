@@ -152,7 +152,7 @@ whole! { SHM (Send, Sync):
     shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start, shm::broadcast::bytes::AcceptedBytes,
     broadcast::bytes::Subscribable<broadcast::Foreign>, broadcast::bytes::Subscriber<broadcast::Foreign>,
     shm::frames::Builder, shm::frames::Publisher, shm::frames::Loan<'static>, shm::frames::AcceptedFrames, shm::frames::Subscriber, shm::frames::Frame,
-    shm::frames::SubscribeError, shm::frames::LoanError, shm::frames::PublishError, shm::frames::TooManyHeld, shm::frames::FrameError,
+    shm::frames::SubscribeError, shm::frames::TooManyHeld, shm::frames::FrameError,
     shm::watch::Sender<u64>, shm::watch::AcceptedWatch<u64>, shm::watch::Receiver<u64>, shm::watch::Changes<u64>, shm::watch::Change<u64>,
     shm::watch::GetError, shm::watch::KeyError,
     shm::service::Builder, shm::service::Client<u64, u64>, shm::service::Server<u64, u64>, shm::service::Request<u64, u64>,

@@ -4,7 +4,6 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use std::error::Error;
 use std::format;
 use std::io;
 use std::os::fd::AsFd;
@@ -15,7 +14,7 @@ use std::time::Duration;
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::{self, Lossless, Lossy, Mode};
-use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError, WriteError};
 use crate::memory::PlacedMemory;
 use crate::ring::frames::FrameKeeper;
 use crate::shm::fd::send_fd;
@@ -43,18 +42,18 @@ impl<M: Mode> Publisher<M> {
     ///
     /// # Errors
     ///
-    /// [`LoanError`]: `len` is more than [`frame_bytes`](Self::frame_bytes).
-    pub fn loan(&mut self, len: usize) -> Result<Loan<'_, M>, LoanError> {
+    /// [`TooLong`]: `len` is more than [`frame_bytes`](Self::frame_bytes).
+    pub fn loan(&mut self, len: usize) -> Result<Loan<'_, M>, TooLong> {
         let most = self.numbers.bytes;
         if len > most {
-            return Err(LoanError { bytes: len, most });
+            return Err(TooLong::new(len, most));
         }
         let frame = self.keeper.take();
         let bytes = bytes_of(&self.memory, &self.numbers, &self.place, frame, len);
         Ok(Loan { bytes, frame, publisher: self, is_stamped: false })
     }
 
-    fn loan_of(&mut self, bytes: &[u8]) -> Result<Loan<'_, M>, LoanError> {
+    fn loan_of(&mut self, bytes: &[u8]) -> Result<Loan<'_, M>, TooLong> {
         let mut frame = self.loan(bytes.len())?;
         frame.copy_from_slice(bytes);
         Ok(frame)
@@ -125,7 +124,7 @@ impl Publisher {
     /// # Errors
     ///
     /// As of [`loan`](Self::loan).
-    pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, LoanError> {
+    pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, TooLong> {
         Ok(self.loan_of(bytes)?.publish())
     }
 }
@@ -135,10 +134,9 @@ impl Publisher<Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`]: `bytes` are more than [`frame_bytes`](Self::frame_bytes), or the ring is closed.
-    pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, PublishError> {
-        let loan = self.loan_of(bytes).map_err(PublishError::TooLong)?;
-        loan.publish().map_err(|_| PublishError::Closed)
+    /// [`WriteError`]: `bytes` are more than [`frame_bytes`](Self::frame_bytes), or the ring is closed.
+    pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, WriteError> {
+        self.loan_of(bytes)?.publish().map_err(|_| WriteError::Closed)
     }
 
     /// Waits for room for a message. The next one that is published does not wait, then.
@@ -358,45 +356,3 @@ impl<M: Mode> fmt::Debug for Loan<'_, M> {
         f.debug_struct("Loan").field("bytes", &self.bytes.len()).finish_non_exhaustive()
     }
 }
-
-/// A frame was to be longer than the frames of the ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoanError {
-    /// How long it was to be.
-    pub bytes: usize,
-    /// How long a frame may be.
-    pub most: usize,
-}
-
-impl fmt::Display for LoanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bytes, most } = self;
-        write!(
-            f,
-            "{bytes} bytes are more than a frame of this ring has, which is {most}: make it with larger ones"
-        )
-    }
-}
-
-impl Error for LoanError {}
-
-/// Why a lossless ring of frames did not take the bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// They are more than a frame has.
-    TooLong(LoanError),
-    /// The ring is closed.
-    Closed,
-}
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong(error) => error.fmt(f),
-            Self::Closed => f.write_str("the ring is closed"),
-        }
-    }
-}
-
-impl Error for PublishError {}

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
 
-use annulus::shm::frames::{FrameError, SubscribeError};
+use annulus::broadcast::Mode;
+use annulus::shm::frames::{FrameError, SubscribeError, Subscriber};
 use annulus::shm::{Invitation, recv_fd};
 
 use super::{check, lossless, publish, ring};
@@ -13,38 +15,19 @@ use crate::process::role;
 /// `read HOLDS`, or `publish CAPACITY`. In the test program itself it does nothing.
 #[test]
 fn this_process() {
-    let Some((role, mut socket)) = role() else { return };
+    let Some((role, socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let number = |index: usize| words[index].parse::<usize>().unwrap();
     match words[0] {
         // To the end, always holding so many. It says at the end how many it has received, and lost.
         "read" => {
-            let invitation = Invitation::receive(&socket).unwrap();
-            let ring = invitation.accept_frames().unwrap();
-            let mut subscriber = loop {
-                match ring.subscribe() {
-                    Ok(subscriber) => break subscriber,
-                    Err(SubscribeError::Full(_)) => std::thread::yield_now(),
-                    Err(error) => panic!("{error}"),
-                }
-            };
-            let first = subscriber.cursor();
-            socket.write_all(b"\n").unwrap();
-            let (mut held, mut received) = (VecDeque::new(), 0);
-            loop {
-                match subscriber.recv() {
-                    Ok(frame) => held.push_back(frame),
-                    Err(FrameError::Closed) => break,
-                    Err(error) => panic!("{error}"),
-                }
-                received += 1;
-                assert_eq!(received + subscriber.total_lagged(), subscriber.cursor() - first);
-                held.iter().for_each(check);
-                if held.len() == number(1) {
-                    held.pop_front();
-                }
-            }
-            writeln!(socket, "{received} {}", subscriber.total_lagged()).unwrap();
+            let ring = Invitation::receive(&socket).unwrap().accept_frames().unwrap();
+            read(socket, number(1), || ring.subscribe());
+        }
+        // As `read`, of a lossless ring.
+        "read-all" => {
+            let ring = Invitation::receive(&socket).unwrap().accept_lossless_frames().unwrap();
+            read(socket, number(1), || ring.subscribe());
         }
         // Without an end. It says in a file how many it has published.
         "publish" => {
@@ -55,35 +38,6 @@ fn this_process() {
                 let published = publish(&mut publisher) + 1;
                 said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
             }
-        }
-        // As `read`, of a lossless ring.
-        "read-all" => {
-            let invitation = Invitation::receive(&socket).unwrap();
-            let ring = invitation.accept_lossless_frames().unwrap();
-            let mut subscriber = loop {
-                match ring.subscribe() {
-                    Ok(subscriber) => break subscriber,
-                    Err(SubscribeError::Full(_)) => std::thread::yield_now(),
-                    Err(error) => panic!("{error}"),
-                }
-            };
-            let first = subscriber.cursor();
-            socket.write_all(b"\n").unwrap();
-            let (mut held, mut received) = (VecDeque::new(), 0);
-            loop {
-                match subscriber.recv() {
-                    Ok(frame) => held.push_back(frame),
-                    Err(FrameError::Closed) => break,
-                    Err(error) => panic!("{error}"),
-                }
-                received += 1;
-                assert_eq!(received, subscriber.cursor() - first);
-                held.iter().for_each(check);
-                if held.len() == number(1) {
-                    held.pop_front();
-                }
-            }
-            writeln!(socket, "{received} {}", subscriber.total_lagged()).unwrap();
         }
         "publish-all" => {
             let (mut publisher, invitation) = lossless::ring(3, 2, 2);
@@ -96,4 +50,37 @@ fn this_process() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// Reads to the end, with so many frames held.
+fn read<M: Mode>(
+    mut socket: UnixStream,
+    holds: usize,
+    subscribe: impl Fn() -> Result<Subscriber<M>, SubscribeError>,
+) {
+    let mut subscriber = loop {
+        match subscribe() {
+            Ok(subscriber) => break subscriber,
+            // (The place of one that was killed.)
+            Err(SubscribeError::Full(_)) => std::thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let first = subscriber.cursor();
+    socket.write_all(b"\n").unwrap();
+    let (mut held, mut received) = (VecDeque::new(), 0);
+    loop {
+        match subscriber.recv() {
+            Ok(frame) => held.push_back(frame),
+            Err(FrameError::Closed) => break,
+            Err(error) => panic!("{error}"),
+        }
+        received += 1;
+        assert_eq!(received + subscriber.total_lagged(), subscriber.cursor() - first);
+        held.iter().for_each(check);
+        if held.len() == holds {
+            held.pop_front();
+        }
+    }
+    writeln!(socket, "{received} {}", subscriber.total_lagged()).unwrap();
 }

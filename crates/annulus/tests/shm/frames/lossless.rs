@@ -2,24 +2,23 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
 use annulus::broadcast::Lossless;
-use annulus::shm::frames::{Builder, FrameError, LoanError, PublishError, Publisher};
+use annulus::shm::frames::{Builder, FrameError, Publisher, WriteError};
 use annulus::shm::{AttachError, Invitation, PeerState, Shared, ShmKind, recv_fd, send_fd};
 use annulus::{SendError, SendTimeoutError, Settings, TrySendError, Until};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::check;
+use super::processes::{joined, publish_until_killed};
 use crate::process::{Child, moment, rounds};
 
 pub(super) fn ring(capacity: usize, subscribers: usize, held: usize) -> (Publisher<Lossless>, Invitation) {
@@ -72,7 +71,7 @@ fn nothing_is_lost() {
             publish(&mut publisher);
         }
         publisher.close();
-        assert_eq!(publisher.publish(&[]), Err(PublishError::Closed));
+        assert_eq!(publisher.publish(&[]), Err(WriteError::Closed));
     });
     assert_eq!((publisher.held(), accepted.state()), (0, PeerState::Closed));
 }
@@ -96,8 +95,8 @@ fn refused_frame_comes_back() {
         let mut publishing = pin!(frame.publish_async());
         assert!(publishing.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
-    let too_long = LoanError { bytes: 1001, most: 1000 };
-    assert_eq!(publisher.publish(&[0; 1001]), Err(PublishError::TooLong(too_long)));
+    let too_long = publisher.loan(1001).unwrap_err();
+    assert_eq!(publisher.publish(&[0; 1001]), Err(WriteError::TooLong(too_long)));
     check(&subscriber.recv().unwrap());
     publisher.wait_for_room_until(Until::FOREVER).unwrap();
     assert_eq!(publisher.loan(8).unwrap().try_publish().unwrap(), 2);
@@ -127,7 +126,8 @@ fn lossy_subscriber_of_a_lossless_ring() {
     assert_eq!(publisher.subscriber_count(), 1);
     accepted.subscribe().map(drop).unwrap_err();
     accepted.subscribe_lossy().map(drop).unwrap_err();
-    let held = publish_and_hold(&mut publisher, &mut viewer);
+    publish(&mut publisher);
+    let held = viewer.recv().unwrap();
     check(&recorder.recv().unwrap());
     for number in 1..50 {
         publish(&mut publisher);
@@ -146,51 +146,24 @@ fn lossy_subscriber_of_a_lossless_ring() {
     assert!(matches!(error, AttachError::Kind { found: ShmKind::LosslessFrames, .. }), "{error}");
 }
 
-fn publish_and_hold(
-    publisher: &mut Publisher<Lossless>,
-    viewer: &mut annulus::shm::frames::Subscriber,
-) -> annulus::shm::frames::Frame {
-    publish(publisher);
-    viewer.recv().unwrap()
-}
-
 /// One subscriber is killed at any moment, again and again: the publisher goes on, and another subscriber
 /// loses nothing.
 #[test]
 fn lossless_subscribers_that_are_killed() {
     let (mut publisher, invitation) = ring(3, 2, 2);
-    let reading = |holds: usize| {
-        let child = Child::new(&format!("read-all {holds}"));
-        invitation.send(&child.socket).unwrap();
-        (&child.socket).read_exact(&mut [0]).unwrap();
-        child
-    };
-    let survivor = reading(2);
+    let survivor = joined("read-all", 2, &invitation);
     let begun = publisher.published();
     for round in 0..rounds() {
-        let joining = AtomicBool::new(true);
-        let mut child = thread::scope(|scope| {
+        let child = thread::scope(|scope| {
             // (It may find the seat of the dead one before it, which a publisher that has no room frees.)
-            let child = scope.spawn(|| {
-                let child = reading(2);
-                joining.store(false, Ordering::Release);
-                child
-            });
-            while joining.load(Ordering::Acquire) {
+            let joining = scope.spawn(|| joined("read-all", 2, &invitation));
+            while !joining.is_finished() {
                 publish(&mut publisher);
             }
-            child.join().unwrap()
+            joining.join().unwrap()
         });
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(moment(round));
-                child.kill();
-                is_over.store(true, Ordering::Release);
-            });
-            while !is_over.load(Ordering::Acquire) {
-                publish(&mut publisher);
-            }
+        publish_until_killed(child, round, || {
+            publish(&mut publisher);
         });
     }
     let published = publisher.published() - begun;
@@ -203,9 +176,7 @@ fn lossless_subscribers_that_are_killed() {
 #[test]
 fn lossless_subscriber_that_is_stopped() {
     let (mut publisher, invitation) = ring(2, 1, 2);
-    let child = Child::new("read-all 1");
-    invitation.send(&child.socket).unwrap();
-    (&child.socket).read_exact(&mut [0]).unwrap();
+    let child = joined("read-all", 1, &invitation);
     let begun = publisher.published();
     for _ in 0..rounds().min(10) {
         publish(&mut publisher);

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use annulus::shm::frames::FrameError;
@@ -16,10 +15,28 @@ use super::{check, publish, publish_all, ring};
 use crate::process::{Child, moment, rounds};
 
 fn reading(holds: usize, invitation: &Invitation) -> Child {
-    let child = Child::new(&format!("read {holds}"));
+    joined("read", holds, invitation)
+}
+
+/// A process of that role, which has subscribed.
+pub(super) fn joined(role: &str, holds: usize, invitation: &Invitation) -> Child {
+    let child = Child::new(&format!("{role} {holds}"));
     invitation.send(&child.socket).unwrap();
     (&child.socket).read_exact(&mut [0]).unwrap();
     child
+}
+
+/// Publishes until the process is killed, at a moment of this round.
+pub(super) fn publish_until_killed(mut child: Child, round: u64, mut publish: impl FnMut()) {
+    thread::scope(|scope| {
+        let killer = scope.spawn(|| {
+            thread::sleep(moment(round));
+            child.kill();
+        });
+        while !killer.is_finished() {
+            publish();
+        }
+    });
 }
 
 /// One subscriber is killed at any moment, again and again, another one lives: what that one reads is whole
@@ -30,17 +47,8 @@ fn subscribers_that_are_killed() {
     let survivor = reading(1, &invitation);
     let begun = publisher.published();
     for round in 0..rounds() {
-        let mut child = reading(2, &invitation);
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(moment(round));
-                child.kill();
-                is_over.store(true, Ordering::Release);
-            });
-            while !is_over.load(Ordering::Acquire) {
-                publish(&mut publisher);
-            }
+        publish_until_killed(reading(2, &invitation), round, || {
+            publish(&mut publisher);
         });
     }
     let published = publisher.published() - begun;
