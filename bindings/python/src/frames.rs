@@ -21,7 +21,7 @@ use crate::held::{Close, Held, OfThisProcess, close_at_exit};
 use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan, exported, memoryview};
 use crate::limit::Limit;
 use crate::open::{
-    Found, Place, RawInvitation, info_of, introduced, invitation, message_type, settings, start_of, strategy,
+    Begin, Found, Place, RawInvitation, info_of, introduced, invitation, message_type, settings, strategy,
 };
 use crate::receiver::{end_of, late};
 use crate::refusals::{Sides, of_share};
@@ -537,17 +537,17 @@ fn make_frames(
 ///
 /// With `awaited=False`, the publisher of a lossless ring does not wait for it.
 #[pyfunction]
-#[pyo3(signature = (name, directory=None, start="newest", wait="block", timeout=Some(0.0), awaited=true))]
+#[pyo3(signature = (name, directory=None, start=Begin::newest(), wait="block", timeout=Some(0.0), awaited=true))]
 fn join_frames(
     py: Python<'_>,
     name: Place,
     directory: Option<PathBuf>,
-    start: &str,
+    start: Begin,
     wait: &str,
     timeout: Option<f64>,
     awaited: bool,
 ) -> PyResult<RawFrameSubscriber> {
-    let (start, strategy) = (start_of(start)?, strategy(wait)?);
+    let (start, strategy) = (start.start()?, strategy(wait)?);
     let invitation = invitation(py, &name, directory, timeout)?.with_wait_strategy(strategy);
     let name = name.name();
     let info = info_of(py, name, &invitation)?;
@@ -565,7 +565,7 @@ fn join_frames(
         SubscribeError::Attach(refused) => sides.of_attach(py, &refused),
         other => PyOSError::new_err(other.to_string()),
     };
-    let is_oldest = matches!(start, Start::Oldest);
+    let is_oldest = !matches!(start, Start::Newest);
     let notified = |refused| PyOSError::new_err(refused);
     let (subscriber, ring) = if info.kind() == ShmKind::LosslessFrames {
         let ring = invitation.accept_lossless_frames().map_err(refused)?;
@@ -583,6 +583,10 @@ fn join_frames(
         let subscriber = Notifier::new(joined.map_err(no_seat)?).map_err(notified)?;
         (Either::Lossy(subscriber), Either::Lossy(ring))
     };
+    let mut subscriber = subscriber;
+    if let Start::Last(count) = start {
+        either!(&mut subscriber, subscriber => subscriber.get_mut().begin_with_last(count));
+    }
     let (frame_bytes, most_held) = either!(&ring, ring => (ring.frame_bytes(), ring.most_held()));
     let end = Arc::new(Held::new(Subscribing { subscriber, ring }));
     let weak: Weak<Held<Subscribing>> = Arc::downgrade(&end);

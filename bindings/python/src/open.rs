@@ -108,11 +108,27 @@ pub(crate) fn when_gone(text: &str) -> PyResult<WhenGone> {
     }
 }
 
-pub(crate) fn start_of(text: &str) -> PyResult<Start> {
-    match text {
-        "oldest" => Ok(Start::Oldest),
-        "newest" => Ok(Start::Newest),
-        _ => Err(PyValueError::new_err(format!("{text:?} is neither \"oldest\" nor \"newest\""))),
+/// With which message a subscriber begins: with the newest or the oldest one, or with the last so many.
+#[derive(FromPyObject)]
+pub(crate) enum Begin {
+    Last(usize),
+    Word(String),
+}
+
+impl Begin {
+    pub(crate) fn newest() -> Self {
+        Self::Word("newest".into())
+    }
+
+    pub(crate) fn start(self) -> PyResult<Start> {
+        match self {
+            Self::Last(count) => Ok(Start::Last(count)),
+            Self::Word(word) if word == "oldest" => Ok(Start::Oldest),
+            Self::Word(word) if word == "newest" => Ok(Start::Newest),
+            Self::Word(word) => Err(PyValueError::new_err(format!(
+                "{word:?} is neither \"oldest\" nor \"newest\", nor a number of messages"
+            ))),
+        }
     }
 }
 
@@ -459,20 +475,20 @@ fn join_sender(
 /// `start` is for broadcast rings. With `awaited=False` it takes no seat in a lossless ring: then it loses
 /// messages where it falls behind. The errors of `join_sender`.
 #[pyfunction]
-#[pyo3(signature = (name, directory=None, start="newest", schema=None, bytes=None, wait="block", timeout=Some(0.0), awaited=true))]
+#[pyo3(signature = (name, directory=None, start=Begin::newest(), schema=None, bytes=None, wait="block", timeout=Some(0.0), awaited=true))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn join_receiver(
     py: Python<'_>,
     name: Place,
     directory: Option<PathBuf>,
-    start: &str,
+    start: Begin,
     schema: Option<&str>,
     bytes: Option<usize>,
     wait: &str,
     timeout: Option<f64>,
     awaited: bool,
 ) -> PyResult<RawReceiver> {
-    let (start, strategy) = (start_of(start)?, strategy(wait)?);
+    let (start, strategy) = (start.start()?, strategy(wait)?);
     let invitation = invitation(py, &name, directory, timeout)?;
     let name = name.name();
     let info = info_of(py, name, &invitation)?;

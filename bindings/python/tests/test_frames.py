@@ -122,6 +122,9 @@ def test_lossless_publisher_waits() -> None:
     receiving.join()
     assert seen == list(range(502)) and subscriber.total_lagged == 0
     assert sum(1 for _ in viewer) + viewer.total_lagged == viewer.cursor == 502
+    viewer.close()
+    last = publisher.ring.subscribe_frames(awaited=False, start=2)
+    assert [frame.sequence for frame in last] == [500, 501]
 
 
 def test_any_arrays_in_a_ring_of_bytes() -> None:

@@ -171,6 +171,19 @@ def test_several_publishers(directory: Directory) -> None:
         raw.make_mp_lossy("ring", directory, 8, "{x:u8}")
 
 
+def test_last_messages(directory: Directory) -> None:
+    sender = raw.make_lossy("ring", directory, 8, QUOTE)
+    for number in range(20):
+        sender.send(message(number))
+    for count, there in ((0, []), (3, [17, 18, 19]), (99, list(range(12, 20)))):
+        receiver = raw.join_receiver("ring", directory, count)
+        assert [number_of(receiver.recv_bytes()) for _ in there] == there
+        assert len(receiver) == 0 and receiver.total_lagged == 0
+    for bad in (-1, 1.5, None):
+        with pytest.raises((TypeError, OverflowError)):
+            raw.join_receiver("ring", directory, bad)  # type: ignore[arg-type]
+
+
 def test_seats(directory: Directory) -> None:
     sender = raw.make_lossless("ring", directory, 8, QUOTE, seats=1)
     assert not sender.wait_for_subscribers(1, 0.01)
@@ -294,7 +307,7 @@ def test_ends_that_cannot_be(directory: Directory) -> None:
             raw.make_lossy("other", directory, *arguments)
     with pytest.raises(ValueError, match="can't have 0 seats"):
         raw.make_lossless("other", directory, 8, QUOTE, seats=0)
-    with pytest.raises(ValueError, match='"new" is neither "oldest" nor "newest"'):
+    with pytest.raises(ValueError, match='"new" is neither "oldest" nor "newest", nor a number'):
         raw.join_receiver("ring", directory, "new")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match='"never" is neither "close" nor "wait"'):
         raw.make_spsc("other", directory, 8, QUOTE, when_consumer_dies="never")  # type: ignore[arg-type]

@@ -205,6 +205,14 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
             return c.annulus_subscriber_corrupt(self.raw);
         }
 
+        /// History: begins with the last `count` messages, or as many as there are, and returns how many these are. For a subscriber that
+        /// has just joined `.oldest`, and has received nothing yet.
+        pub fn beginWithLast(self: *Self, count: usize) usize {
+            var there: usize = 0;
+            status.expect(c.annulus_subscriber_begin_with_last(self.raw, count, &there));
+            return there;
+        }
+
         /// How many messages this subscriber has received since it joined.
         pub fn received(self: *const Self) u64 {
             return c.annulus_subscriber_received(self.raw);

@@ -83,6 +83,11 @@ test "a slow subscriber of a lossy ring" {
         defer late.deinit();
         try testing.expectEqual(7, try late.recv());
         try testing.expectEqual(0, late.lagged());
+        var last = channel.subscribe(.oldest);
+        defer last.deinit();
+        try testing.expectEqual(2, last.beginWithLast(2));
+        try testing.expectEqual(9, try last.recv());
+        try testing.expectEqual(0, last.lagged());
         const first = (try subscriber.tryRecv()).?;
         try testing.expectEqual(first - 1, subscriber.lagged());
         channel.publisher.deinit();

@@ -1371,6 +1371,18 @@ uint64_t annulus_subscriber_received(const struct annulus_subscriber *subscriber
 size_t annulus_subscriber_len(const struct annulus_subscriber *subscriber);
 
 /**
+ * History: begins with the last count messages that were published, or with as many as there are: *there
+ * says how many. For a subscriber that has just joined with the oldest message (from_oldest). What it
+ * leaves out counts neither as received nor as lost. Never waits.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_VIEWED while it has a view;
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *there is 0.
+ */
+annulus_status annulus_subscriber_begin_with_last(struct annulus_subscriber *subscriber,
+                                                  size_t count,
+                                                  size_t *there);
+
+/**
  * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd; annulus_subscriber_arm
  * arms it.
  *

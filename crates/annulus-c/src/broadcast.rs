@@ -60,7 +60,14 @@ macro_rules! subscribes {
                     pending: subscriber.len(),
                 };
                 let handle = Notified::Not(subscriber);
-                Ok(Box::new(Receiving { handle, size: *size, join: alone, counts, lends: $lends }))
+                Ok(Box::new(Receiving {
+                    handle,
+                    size: *size,
+                    join: alone,
+                    counts,
+                    lends: $lends,
+                    begins_with_last: Some(broadcast::Subscriber::begin_with_last),
+                }))
             }
         }
     };

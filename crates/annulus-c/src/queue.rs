@@ -125,6 +125,7 @@ fn typed<K: QueueKind, const WORDS: usize>(
         join: divide,
         counts: |_| Counts::default(),
         lends: None,
+        begins_with_last: None,
     };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))
@@ -145,6 +146,7 @@ fn ordered<const WORDS: usize>(options: Options) -> Done<(Producer, Consumer)> {
         join: |receiver| Ok(receiver.clone()),
         counts: |_| Counts::default(),
         lends: None,
+        begins_with_last: None,
     };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))

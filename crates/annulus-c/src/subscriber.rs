@@ -161,6 +161,35 @@ pub unsafe extern "C" fn annulus_subscriber_len(subscriber: *const annulus_subsc
     guarded_or(0, || Ok(unsafe { object::<Subscriber>(subscriber) }?.end.counts().pending))
 }
 
+/// History: begins with the last `count` messages that were published, or with as many as there are: `*there`
+/// says how many. For a subscriber that has just joined with the oldest message (`from_oldest`). What it
+/// leaves out counts neither as received nor as lost. Never waits.
+///
+/// The thread that uses the subscriber may call this. Returns `ANNULUS_VIEWED` while it has a view;
+/// `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*there` is 0.
+///
+/// # Safety
+///
+/// As for `annulus_subscriber_lagged`. `there` is null, or may be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_subscriber_begin_with_last(
+    subscriber: *mut annulus_subscriber,
+    count: usize,
+    there: *mut usize,
+) -> annulus_status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let there = unsafe { place(there) }?.write(0);
+        // SAFETY: the caller's promise.
+        let subscriber = unsafe { object::<Subscriber>(subscriber) }?;
+        if subscriber.is_lent {
+            return Err(ANNULUS_VIEWED);
+        }
+        *there = subscriber.end.begin_with_last(count)?;
+        Ok(())
+    })
+}
+
 /// A file descriptor for `poll`, `epoll` or `io_uring`, as `annulus_consumer_fd`; `annulus_subscriber_arm`
 /// arms it.
 ///

@@ -92,6 +92,9 @@ pub(crate) trait Get: Send {
 
     /// How many messages it received, how many it lost, and how many are there for it.
     fn counts(&self) -> Counts;
+
+    /// Begins with the last `count` messages, and says how many these are.
+    fn begin_with_last(&mut self, count: usize) -> Done<usize>;
 }
 
 /// How another handle joins a ring.
@@ -178,6 +181,8 @@ pub(crate) struct Receiving<R: Receive + 'static> {
     pub(crate) counts: fn(&R) -> Counts,
     /// What a view of it needs.
     pub(crate) lends: Option<fn(&mut R) -> &mut dyn LendsSubscriber>,
+    /// How it begins with the last messages, if it is a subscriber.
+    pub(crate) begins_with_last: Option<fn(&mut R, usize) -> usize>,
 }
 
 /// What nobody can join.
@@ -250,5 +255,10 @@ impl<R: Receive<Item: Words> + 'static> Get for Receiving<R> {
 
     fn counts(&self) -> Counts {
         (self.counts)(self.handle.look())
+    }
+
+    fn begin_with_last(&mut self, count: usize) -> Done<usize> {
+        let begin = self.begins_with_last.ok_or(ANNULUS_UNSUPPORTED)?;
+        Ok(begin(self.handle.receiver(), count))
     }
 }

@@ -63,6 +63,12 @@ pub struct Settings {
     pub(crate) statistics: bool,
     /// What the ring is called, if somebody has said so.
     pub(crate) name: Name,
+    /// How long readers in other processes hear nothing at most.
+    #[cfg(feature = "shm")]
+    pub(crate) deadline: Option<core::time::Duration>,
+    /// Where its numbers are kept.
+    #[cfg(feature = "shm")]
+    pub(crate) kept: Option<alloc::sync::Arc<crate::os::kept_word::KeptWord>>,
 }
 
 impl Settings {
@@ -82,6 +88,15 @@ impl Settings {
             first: 0,
             statistics: false,
             name: None,
+            #[cfg(feature = "shm")]
+            deadline: None,
+            #[cfg(all(
+                feature = "shm",
+                target_os = "linux",
+                target_pointer_width = "64",
+                not(annulus_loom)
+            ))]
+            kept: None,
         }
     }
 
@@ -191,6 +206,39 @@ impl Settings {
     /// Many rings may have one name.
     pub fn name(self, name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: Some(name.into()), ..self }
+    }
+
+    /// A promise to readers in other processes: the publisher publishes at least once in so long. A broadcast
+    /// ring between processes, and a [watch](crate::shm::watch), say so in their
+    /// [header](crate::shm::RingInfo::deadline). Rings within one process, and queues, take no notice.
+    ///
+    /// A publisher that has died is seen by itself. One that hangs is not: its process is there. Readers that
+    /// know the promise tell such a one by its silence: a
+    /// [`NamedSubscriber`](crate::shm::NamedSubscriber) receives
+    /// [`Overdue`](crate::shm::Received::Overdue), `annulus top` shows it, and any other subscriber waits by
+    /// that time. The publisher itself does nothing for it, and pays nothing.
+    ///
+    /// What makes the ring refuses a time of zero, or of more than 584 years.
+    ///
+    /// ```
+    /// use annulus::{RecvTimeoutError, Settings};
+    /// use annulus::shm::{Shared, broadcast};
+    /// use std::time::Duration;
+    ///
+    /// let settings = Settings::new(64).deadline(Duration::from_millis(10));
+    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(settings)?;
+    ///
+    /// // Usually in another process.
+    /// let deadline = invitation.info()?.deadline().expect("the publisher has promised");
+    /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
+    /// publisher.publish(1);
+    /// assert_eq!(subscriber.recv_timeout(deadline), Ok(1));
+    /// assert_eq!(subscriber.recv_timeout(deadline), Err(RecvTimeoutError::Timeout)); // it hangs
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(all(feature = "shm", target_os = "linux", target_pointer_width = "64", not(annulus_loom)))]
+    pub fn deadline(self, at_most: core::time::Duration) -> Self {
+        Self { deadline: Some(at_most), ..self }
     }
 
     /// The same, called `topic` if nobody has named it.

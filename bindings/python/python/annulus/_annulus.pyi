@@ -33,7 +33,7 @@ _Kind: TypeAlias = Literal[
     "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "mp_lossy", "frames", "lossless_frames", "watch", "service"
 ]
 _State: TypeAlias = Literal["not_yet", "alive", "closed", "dead"]
-_Start: TypeAlias = Literal["oldest", "newest"]
+_Start: TypeAlias = Literal["oldest", "newest"] | int
 _WhenGone: TypeAlias = Literal["close", "wait"]
 _Directory: TypeAlias = str | os.PathLike[str] | None
 

@@ -206,7 +206,7 @@ def subscribe(
     name: str,
     dtype: type[M],
     *,
-    start: Literal["newest", "oldest"] = "newest",
+    start: Literal["newest", "oldest"] | int = "newest",
     timeout: float | None = 0,
     awaited: bool = True,
     directory: Directory = None,
@@ -219,7 +219,7 @@ def subscribe(
     *,
     schema: SchemaLike | None = None,
     message_bytes: int | None = None,
-    start: Literal["newest", "oldest"] = "newest",
+    start: Literal["newest", "oldest"] | int = "newest",
     timeout: float | None = 0,
     awaited: bool = True,
     directory: Directory = None,
@@ -231,7 +231,7 @@ def subscribe(
     *,
     schema: SchemaLike | None = None,
     message_bytes: int | None = None,
-    start: Literal["newest", "oldest"] = "newest",
+    start: Literal["newest", "oldest"] | int = "newest",
     timeout: float | None = 0,
     awaited: bool = True,
     directory: Directory = None,
@@ -244,7 +244,7 @@ def subscribe(
     both sides. A ``@annulus.message`` class or a ``ctypes.Structure`` makes the messages its instances.
 
     - ``start``: ``newest`` begins with the next message, ``oldest`` with the oldest one that the ring still
-      holds.
+      holds, and a number with the last so many messages, or as many as there are.
     - ``timeout``: how many seconds it waits for the ring, if it is not there; ``None`` is for ever.
     - ``awaited``: of a lossless ring, whether the publisher waits for this subscriber, which then has a seat.
     - ``directory``, ``wait``: as in :func:`publish`.
@@ -516,7 +516,7 @@ def publish_frames(
 def subscribe_frames(
     name: str,
     *,
-    start: Literal["newest", "oldest"] = "newest",
+    start: Literal["newest", "oldest"] | int = "newest",
     timeout: float | None = 0,
     awaited: bool = True,
     directory: Directory = None,

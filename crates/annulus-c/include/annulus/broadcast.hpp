@@ -66,6 +66,14 @@ class subscriber : public detail::receiving<annulus_subscriber> {
     // How many messages it has lost, exactly, and how many it has received.
     [[nodiscard]] std::uint64_t lagged() const noexcept { return annulus_subscriber_lagged(get()); }
     [[nodiscard]] std::uint64_t received() const noexcept { return annulus_subscriber_received(get()); }
+    // History: begins with the last `count` messages, or as many as there are, and says how many these are. For one that has just joined with the
+    // oldest message.
+    [[nodiscard]] result<std::size_t> begin_with_last(std::size_t count) noexcept {
+        std::size_t there = 0;
+        const status code = annulus_subscriber_begin_with_last(get(), count, &there);
+        if (code != ANNULUS_OK) return code;
+        return there;
+    }
 };
 
 namespace detail {

@@ -53,6 +53,13 @@ class subscriber
     // How many it has received, and how many are there. By calls, before which the view ends; the next receive begins another one.
     [[nodiscard]] std::uint64_t received() noexcept { return annulus_subscriber_received(this->rested()); }
     [[nodiscard]] std::size_t size() noexcept { return annulus_subscriber_len(this->rested()); }
+    // As of `annulus::subscriber`.
+    [[nodiscard]] result<std::size_t> begin_with_last(std::size_t count) noexcept {
+        std::size_t there = 0;
+        const status code = annulus_subscriber_begin_with_last(this->rested(), count, &there);
+        if (code != ANNULUS_OK) return code;
+        return there;
+    }
 
   private:
     ANNULUS_ALWAYS_ result<T> received_in(std::uint64_t ns) noexcept {

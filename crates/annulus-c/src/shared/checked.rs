@@ -81,6 +81,10 @@ impl Get for Checked<dyn Get> {
         let counts = self.end.counts();
         Counts { received: counts.received - self.corrupt, corrupt: self.corrupt, ..counts }
     }
+
+    fn begin_with_last(&mut self, count: usize) -> Done<usize> {
+        self.end.begin_with_last(count)
+    }
 }
 
 impl GetInPlace for Checked<dyn GetInPlace> {

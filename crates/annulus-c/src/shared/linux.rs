@@ -334,5 +334,12 @@ fn get<const WORDS: usize, const LARGE: bool, M: broadcast::Mode>(
         corrupt: 0,
         pending: subscriber.len(),
     };
-    Box::new(Receiving { handle: Notified::Not(subscriber), size, join: alone, counts, lends: None })
+    Box::new(Receiving {
+        handle: Notified::Not(subscriber),
+        size,
+        join: alone,
+        counts,
+        lends: None,
+        begins_with_last: Some(broadcast::Subscriber::begin_with_last),
+    })
 }

@@ -95,6 +95,14 @@ static void slow(void) {
     WORKS(annulus_subscribable_subscribe(subscribable, true, &late));
     WORKS(annulus_subscriber_try_recv(late, &quote, sizeof quote));
     CHECK(quote.number == 7 && annulus_subscriber_lagged(late) == 0);
+    WORKS(annulus_subscriber_free(late));
+    WORKS(annulus_subscribable_subscribe(subscribable, true, &late));
+    size_t there;
+    WORKS(annulus_subscriber_begin_with_last(late, 99, &there));
+    CHECK(there == 4);
+    WORKS(annulus_subscriber_begin_with_last(late, 2, &there));
+    WORKS(annulus_subscriber_try_recv(late, &quote, sizeof quote));
+    CHECK(there == 2 && quote.number == 9 && annulus_subscriber_lagged(late) == 0);
     WORKS(annulus_subscriber_try_recv(subscriber, &quote, sizeof quote));
     CHECK(annulus_subscriber_lagged(subscriber) == quote.number - 1 && quote.number >= 7);
     RETURNS(ANNULUS_WRONG_SIZE, annulus_subscriber_try_recv(subscriber, &quote, 8));

@@ -226,7 +226,7 @@ impl Program {
         let options = self.options();
         // SAFETY: as in `send`.
         let status = unsafe {
-            match self.dice.below(24) {
+            match self.dice.below(25) {
                 0 | 1 => {
                     let kind = 10 + self.dice.below(6) as u32;
                     annulus_broadcast_new(kind, &raw const options, &raw mut another, &raw mut makes)
@@ -256,6 +256,7 @@ impl Program {
                     ANNULUS_OK
                 }
                 20 if self.dice.below(8) == 0 => annulus_publisher_close(publisher),
+                24 => annulus_subscriber_begin_with_last(subscriber, size, self.place(&mut 0)),
                 21 if self.dice.below(2) == 0 => annulus_publisher_free(publisher),
                 22 if self.dice.below(2) == 0 => annulus_subscribable_free(subscribable),
                 23 => annulus_subscriber_free(subscriber),

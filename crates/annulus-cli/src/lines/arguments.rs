@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use annulus::schema::Schema;
 use annulus::shm::Directory;
+use annulus::shm::dynamic::Start;
 use clap::{Args, ValueEnum};
 
 use crate::messages::piece::BYTES;
@@ -155,6 +156,10 @@ pub(crate) struct SubscribeArguments {
     #[arg(long, value_enum)]
     from: Option<From>,
 
+    /// Begin with the last so many lines, or messages, or as many as are there
+    #[arg(long, value_name = "LINES", value_parser = lines, conflicts_with_all = ["from", "follow"])]
+    last: Option<u64>,
+
     /// End after so many lines
     #[arg(long, value_name = "LINES", value_parser = lines)]
     pub(super) count: Option<u64>,
@@ -184,16 +189,22 @@ pub(crate) struct SubscribeArguments {
     /// UTF-8 are replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this
     /// one. For the first one, `lost` is how many were lost before it. (What is lost after the last one is
     /// said on standard error only.) With --follow, each end and each beginning of a publisher is a line of
-    /// its own, with `process`, its number, and `change`: `began`, `ended`, `failed`, or `died`.
+    /// its own, with `process`, its number, and `change`: `began`, `overdue`, `ended`, `failed`, or `died`.
     #[arg(long)]
     pub(super) json: bool,
 }
 
 impl SubscribeArguments {
     /// Where to begin. For a subscriber that comes before the ring, the next line is the first one.
-    pub(super) fn begin(&self, directory: &Directory) -> From {
+    pub(super) fn begin(&self, directory: &Directory) -> Start {
+        if let Some(count) = self.last {
+            return Start::Last(usize::try_from(count).unwrap_or(usize::MAX));
+        }
         let from = self.from.unwrap_or(if self.wait { From::Oldest } else { From::Newest });
-        if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { from }
+        match from {
+            From::Newest if !(self.wait && directory.find(&self.name).is_err()) => Start::Newest,
+            _ => Start::Oldest,
+        }
     }
 }
 
@@ -209,7 +220,7 @@ fn lines(text: &str) -> Result<u64, String> {
 
 /// Where a subscriber begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum From {
+enum From {
     /// With the oldest line that is there; of a lossless ring, half of it at most
     Oldest,
     /// With the next line that comes
@@ -245,6 +256,8 @@ EXAMPLES:
       from the oldest line on; from the first one, if the publisher comes later
   annulus sub quotes --from oldest --count 10
       the ten oldest lines that are there
+  annulus sub quotes --last 10
+      the ten newest lines that are there, and all that come
   annulus sub log --wait --follow
       also the lines of later publishers
   annulus sub orders --json

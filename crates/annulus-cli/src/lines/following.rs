@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
+use annulus::shm::dynamic::Start;
 use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
 use serde::Serialize;
 
-use super::arguments::{From, SubscribeArguments};
+use super::arguments::SubscribeArguments;
 use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print, tell_count};
 use crate::messages::piece::{Lines, Piece};
 use crate::outcome::{Failure, Outcome};
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let stopped = first_signal()?;
     let name = &arguments.name;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
-    let from = arguments.begin(&directory);
+    let start = arguments.begin(&directory);
     let subscriber = NamedSubscriber::<Piece>::new(&directory, name).map_err(|error| failed(&error))?;
     let mut subscriber = subscriber.begin_with_oldest();
     let mut first = None;
@@ -42,7 +43,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         }
     }
 
-    let mut printer = Printer::new(arguments, from);
+    let mut printer = Printer::new(arguments, start);
     let (mut unshown, mut left_to_print) = (0, MOST_PIECES);
     while arguments.count.is_none_or(|count| printer.printed < count) && left_to_print > 0 {
         let is_stopped = stopped.get().is_some();
@@ -95,7 +96,7 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(arguments: &'a SubscribeArguments, from: From) -> Self {
+    fn new(arguments: &'a SubscribeArguments, start: Start) -> Self {
         Self {
             arguments,
             output: BufWriter::new(io::stdout().lock()),
@@ -103,7 +104,7 @@ impl<'a> Printer<'a> {
             printed: 0,
             lost: 0,
             publishers: 0,
-            skipped: (from == From::Newest).then_some((0, None)),
+            skipped: (start == Start::Newest).then_some((0, None)),
         }
     }
 
@@ -131,6 +132,14 @@ impl<'a> Printer<'a> {
                     say(format_args!("{} has a next publisher, {process}", quoted(&self.arguments.name)));
                 }
                 change(&mut self.output, "began", process, self.arguments.json)
+            }
+            Received::Overdue { process, silence } => {
+                let seconds = silence.as_secs_f64();
+                let name = quoted(&self.arguments.name);
+                say(format_args!(
+                    "the publisher of {name}, {process}, is overdue: silent for {seconds:.1} s"
+                ));
+                change(&mut self.output, "overdue", process, self.arguments.json)
             }
             Received::Ended { process, state } => {
                 if let Some((_, newest)) = self.skipped.take() {

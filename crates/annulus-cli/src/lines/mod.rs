@@ -44,16 +44,16 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
     let told = Arc::clone(&stop);
     Signals::watch()?.then(move |outcome| told.stop(outcome))?;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
-    let from = arguments.begin(&directory);
+    let start = arguments.begin(&directory);
     let invitation = find(arguments, &directory)?;
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
     if info.kind() == ShmKind::BroadcastBytes {
-        return records::run(arguments, &invitation, from, &stop);
+        return records::run(arguments, &invitation, start, &stop);
     }
     if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
-        return json::print(arguments, &invitation, &info, from, &stop);
+        return json::print(arguments, &invitation, &info, start, &stop);
     }
-    printing::run(arguments, &invitation, info, from, &stop)
+    printing::run(arguments, &invitation, info, start, &stop)
 }
 
 /// The ring, as soon as it is there if the user wants to wait for it.

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use annulus::broadcast::{Foreign, MayLose, Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
+use annulus::shm::dynamic::Start;
 use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
-use super::arguments::{From, SubscribeArguments};
+use super::arguments::SubscribeArguments;
 use crate::messages::piece::{Line, Lines, Piece};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
@@ -36,7 +37,7 @@ pub(super) fn run(
     arguments: &SubscribeArguments,
     invitation: &Invitation,
     info: RingInfo,
-    from: From,
+    start: Start,
     stop: &Stop,
 ) -> Result<Outcome, Failure> {
     let name = &arguments.name;
@@ -44,9 +45,13 @@ pub(super) fn run(
         let ring =
             invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.look();
-        let (subscriber, lines) = match from {
-            From::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
-            From::Newest => (ring.subscribe(), Lines::from_now()),
+        let (subscriber, lines) = match start {
+            Start::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
+            Start::Newest => (ring.subscribe(), Lines::from_now()),
+            Start::Last(count) => {
+                let newest = newest(&mut ring.subscribe_lossy_from_oldest());
+                (ring.subscribe_from_oldest(), Lines::last(newest.as_ref(), count))
+            }
         };
         let subscriber = subscriber.map_err(|error| Failure::new(error.to_string()))?;
         let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
@@ -55,9 +60,10 @@ pub(super) fn run(
         let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.give(ring.subscribable().closer());
         let mut subscriber = ring.subscribable().subscribe_from_oldest();
-        let lines = match from {
-            From::Oldest => Lines::all(),
-            From::Newest => Lines::after(newest(&mut subscriber).as_ref()),
+        let lines = match start {
+            Start::Oldest => Lines::all(),
+            Start::Newest => Lines::after(newest(&mut subscriber).as_ref()),
+            Start::Last(count) => Lines::last(newest(&mut subscriber.clone()).as_ref(), count),
         };
         // Without a mark it does its work as well.
         let source = Source { subscriber, mark: ring.mark().ok(), interval: None };

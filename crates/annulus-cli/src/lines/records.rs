@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use annulus::broadcast::Foreign;
 use annulus::broadcast::bytes::Subscriber;
 use annulus::shm::broadcast::Mark;
+use annulus::shm::dynamic::Start;
 use annulus::shm::{Invitation, PeerState};
 
-use super::arguments::{From, SubscribeArguments};
+use super::arguments::SubscribeArguments;
 use super::printing::{SHOWN_EACH, print, tell_count};
 use crate::messages::piece::Line;
 use crate::outcome::{Failure, Outcome};
@@ -19,7 +20,7 @@ use crate::text::{counted, quoted};
 pub(super) fn run(
     arguments: &SubscribeArguments,
     invitation: &Invitation,
-    from: From,
+    start: Start,
     stop: &Stop,
 ) -> Result<Outcome, Failure> {
     let name = quoted(&arguments.name);
@@ -27,10 +28,13 @@ pub(super) fn run(
     let ring = ring.map_err(|error| Failure::new(format!("{name} can't be used: {error}")))?;
     let subscribable = ring.subscribable();
     stop.give(subscribable.closer());
-    let subscriber = match from {
-        From::Oldest => subscribable.subscribe_from_oldest(),
-        From::Newest => subscribable.subscribe(),
+    let mut subscriber = match start {
+        Start::Oldest | Start::Last(_) => subscribable.subscribe_from_oldest(),
+        Start::Newest => subscribable.subscribe(),
     };
+    if let Start::Last(count) = start {
+        subscriber.begin_with_last(count);
+    }
     // Without a mark it does its work as well.
     let mut printer = Printer { subscriber, mark: ring.mark().ok(), line: Vec::new(), told: 0 };
     let is_over = match printer.print_all(arguments, &mut BufWriter::new(io::stdout().lock())) {

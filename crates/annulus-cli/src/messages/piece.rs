@@ -88,6 +88,8 @@ pub(crate) struct Lines {
     is_whole: bool,
     /// The line that comes next, if none is lost. The highest number if that is not known.
     next: u64,
+    /// Lines before this one are passed over.
+    begin: u64,
     /// The lines before this one are published as a whole, as far as the pieces tell.
     published: u64,
     /// The publisher has said that it failed.
@@ -97,7 +99,15 @@ pub(crate) struct Lines {
 impl Lines {
     /// All lines from the first one on.
     pub(crate) fn all() -> Self {
-        Self { number: 0, text: Vec::new(), is_whole: false, next: 0, published: 0, has_failed: false }
+        Self {
+            number: 0,
+            text: Vec::new(),
+            is_whole: false,
+            next: 0,
+            begin: 0,
+            published: 0,
+            has_failed: false,
+        }
     }
 
     /// The lines that begin after `newest`, the newest piece that is published (`None` if none is).
@@ -109,6 +119,15 @@ impl Lines {
     /// The lines that begin from now on, wherever that is.
     pub(crate) fn from_now() -> Self {
         Self { next: u64::MAX, ..Self::all() }
+    }
+
+    /// The last `count` lines that are there, where `newest` is the newest piece that is published; and those
+    /// that begin later.
+    pub(crate) fn last(newest: Option<&Piece>, count: usize) -> Self {
+        let end = newest.map_or(0, |piece| {
+            piece.line.saturating_add(u64::from(piece.flags & IS_LAST != 0 && !piece.has_failed()))
+        });
+        Self { begin: end.saturating_sub(count as u64), ..Self::from_now() }
     }
 
     /// Some pieces before the next one were lost.
@@ -135,6 +154,9 @@ impl Lines {
             return None;
         }
         self.is_whole = false;
+        if self.number < self.begin {
+            return None;
+        }
         let lost = self.number.saturating_sub(self.next);
         self.next = self.number.saturating_add(1);
         Some(Line { number: self.number, text: &self.text, lost })
@@ -170,6 +192,19 @@ mod tests {
             }
             assert_eq!(lines.take(last), Some(Line { number, text: &text(len), lost: 0 }));
         }
+    }
+
+    #[test]
+    fn last_lines_are_those_before_the_newest_piece() {
+        let all: Vec<_> =
+            (0..5).flat_map(|number| pieces(number, &text(2 * BYTES)).collect::<Vec<_>>()).collect();
+        // (The newest piece is the first one of line 4, or its last one.)
+        for (newest, count, first) in [(8, 2, 2), (9, 2, 3), (9, 0, 5), (9, 50, 0), (0, 1, 0)] {
+            let mut lines = Lines::last(Some(&all[newest]), count);
+            let found = all.iter().find_map(|piece| lines.take(piece).map(|line| (line.number, line.lost)));
+            assert_eq!(found, (first < 5).then_some((first, 0)), "{newest} {count}");
+        }
+        assert_eq!(Lines::last(None, 3).take(&pieces(0, b"a").next().unwrap()).unwrap().number, 0);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(super) struct Info {
     published: Option<u64>,
     /// How many messages wait, if that is known.
     pending: Option<u64>,
+    /// How long the publisher is silent at most, as it has promised.
+    deadline_ns: Option<u64>,
     readers: Vec<ReaderInfo>,
     /// Of a ring of frames.
     frames: Option<FramesInfo>,
@@ -193,6 +195,9 @@ impl Info {
             lines,
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
+            deadline_ns: info
+                .deadline()
+                .map(|deadline| u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX)),
             readers: readers.iter().map(ReaderInfo::of).collect(),
             frames: observer.frames().as_ref().map(FramesInfo::of),
         })
@@ -232,6 +237,9 @@ impl Info {
             lines.push(("Published", grouped(published)));
             lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), grouped)));
         }
+        lines.extend(
+            self.deadline_ns.map(|ns| ("Deadline", format!("{} between two messages", duration(ns)))),
+        );
         lines.extend(self.frames.iter().flat_map(FramesInfo::to_text));
         lines.extend(self.readers.iter().map(|reader| ("Reader", reader.to_text())));
         let mut page = Page::new(room);

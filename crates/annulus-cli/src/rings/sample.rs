@@ -1,6 +1,6 @@
 //! [`Sample`]: all rings of a directory at one moment.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use annulus::shm::{Fingerprint, PeerState, ShmKind};
 
@@ -27,6 +27,8 @@ pub(crate) struct Ring {
     /// Another ring of the same name has another number.
     pub(crate) identity: u64,
     pub(crate) state: PeerState,
+    /// For how long its publisher has published nothing, if it promised to be quicker.
+    pub(crate) overdue: Option<Duration>,
     /// The process that publishes, or sends.
     pub(crate) process: Option<Process>,
     pub(crate) header: Option<Header>,
@@ -125,6 +127,11 @@ impl Reader {
 }
 
 impl Ring {
+    /// Its state, in a word.
+    pub(crate) fn state(&self) -> String {
+        if self.overdue.is_some() { "overdue".into() } else { self.state.to_string() }
+    }
+
     /// How far each reader is behind that says so, the slowest first.
     pub(crate) fn lags(&self) -> Vec<u64> {
         let mut lags: Vec<_> = self.readers.iter().filter_map(Reader::lag).collect();
@@ -195,6 +202,7 @@ pub(crate) mod tests {
             name: name.into(),
             identity: 1,
             state: PeerState::Alive,
+            overdue: None,
             process: Some(process(100, &format!("feed --to {name}"))),
             header: Some(Header {
                 kind: ShmKind::Lossless,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
 
@@ -38,6 +38,10 @@ struct Watched {
     /// What it said last.
     state: PeerState,
     numbers: Option<Numbers>,
+    /// How long its publisher is silent at most.
+    deadline: Option<Duration>,
+    /// When its numbers were seen to change, or it was found.
+    changed: Instant,
 }
 
 impl Sampler {
@@ -143,7 +147,9 @@ impl Sampler {
         let state = PeerState::Alive;
         let (clock, decoder) = (clock(&info), Decoder::of(&info).ok().flatten());
         let observer = Some(observer);
-        let watched = Watched { named, identity, observer, header, clock, decoder, state, numbers: None };
+        let (numbers, deadline, changed) = (None, info.deadline(), Instant::now());
+        let watched =
+            Watched { named, identity, observer, header, clock, decoder, state, numbers, deadline, changed };
         self.watched.insert(entry.name.clone(), watched);
         Ok(())
     }
@@ -157,6 +163,7 @@ impl Sampler {
             name: entry.name,
             identity: 0,
             state: entry.state,
+            overdue: None,
             process: entry.process.map(of_id),
             header: None,
             numbers: None,
@@ -179,16 +186,24 @@ impl Watched {
     fn look(&mut self, ring: &mut Ring, processes: &Processes) {
         if let Some(observer) = &self.observer {
             self.state = observer.state();
-            let numbers = observer.numbers();
+            let (numbers, before) = (observer.numbers(), self.numbers);
             self.numbers = numbers
                 .as_ref()
                 .map(|numbers| Numbers { published: numbers.published, pending: numbers.pending });
+            if self.numbers.map(|now| now.published) != before.map(|before| before.published) {
+                self.changed = Instant::now();
+            }
             let publisher = ring.process.as_ref();
             ring.readers = readers(observer, numbers.as_ref(), publisher, processes, self.clock);
             ring.newest = self.decoder.as_ref().and_then(|decoder| newest(observer, decoder));
         }
         if ring.state == PeerState::Alive {
             ring.state = self.state;
+            let silence = self.changed.elapsed();
+            ring.overdue = self
+                .deadline
+                .filter(|_| self.state == PeerState::Alive)
+                .and_then(|deadline| (silence > deadline).then_some(silence));
         }
         if ring.state != PeerState::Alive && ring.readers.iter().all(|reader| reader.process.is_none()) {
             self.observer = None;

@@ -87,7 +87,7 @@ impl Column {
         match self {
             Self::Name => row.name.clone(),
             Self::Kind => row.kind.into(),
-            Self::State => row.ring.state.to_string(),
+            Self::State => row.ring.state(),
             Self::Rate => row.rate.clone(),
             Self::Curve => String::new(),
             Self::Depth => row.depth.clone(),

@@ -13,7 +13,7 @@ use crate::text::{BAD, FAIR, TITLE, counted, painted};
 pub(super) fn render(row: &Row<'_>, routes: &[BridgeRoute], history: &History, room: usize) -> String {
     let ring = row.ring;
     let mut page = Page::new(room);
-    page.say(format!("{}{}, {}", painted(TITLE, &row.name), kind(ring), ring.state));
+    page.say(format!("{}{}, {}", painted(TITLE, &row.name), kind(ring), ring.state()));
     for fact in facts(row, routes, history) {
         let text = match fact.tone {
             Tone::Plain => fact.text,

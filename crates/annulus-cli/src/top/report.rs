@@ -27,6 +27,7 @@ struct Report<'a> {
 struct RingReport<'a> {
     name: &'a str,
     state: String,
+    overdue_ns: Option<u64>,
     pid: Option<u32>,
     command: Option<&'a str>,
     kind: Option<String>,
@@ -52,7 +53,8 @@ pub(super) fn render(sample: &Sample, history: &History) -> String {
 fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
     RingReport {
         name: &ring.name,
-        state: ring.state.to_string(),
+        state: ring.state(),
+        overdue_ns: ring.overdue.map(|silence| u64::try_from(silence.as_nanos()).unwrap_or(u64::MAX)),
         pid: ring.process.as_ref().map(|process| process.pid),
         command: command(ring.process.as_ref()),
         kind: ring.header.map(|header| header.kind.to_string()),

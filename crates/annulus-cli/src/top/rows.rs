@@ -39,7 +39,7 @@ pub(super) fn rows<'a>(sample: &'a Sample, history: &History, view: &View) -> Ve
         let order = match view.sort {
             Sort::Name => by_name(),
             Sort::Kind => one.kind.cmp(other.kind),
-            Sort::State => rank(one.ring.state).cmp(&rank(other.ring.state)),
+            Sort::State => rank(one.ring).cmp(&rank(other.ring)),
             Sort::Rate => newest(&other.rates).total_cmp(&newest(&one.rates)),
             Sort::Depth => pending(other.ring).cmp(&pending(one.ring)),
             Sort::Lag => other.ring.lags().cmp(&one.ring.lags()),
@@ -76,7 +76,7 @@ impl<'a> Row<'a> {
     /// Whether a filter lets it through.
     fn has(&self, filter: &str) -> bool {
         let filter = filter.to_lowercase();
-        let state = self.ring.state.to_string();
+        let state = self.ring.state();
         let texts = [self.name.as_str(), self.kind, &state, &self.process];
         let readers = self.ring.readers.iter().filter_map(|reader| reader.process.as_ref()).map(line);
         let mut all = texts.into_iter().map(String::from).chain(readers);
@@ -107,11 +107,12 @@ fn lags(ring: &Ring) -> String {
     if lags.is_empty() { NONE.into() } else { lags.join(" ") }
 }
 
-fn rank(state: PeerState) -> u8 {
-    match state {
+fn rank(ring: &Ring) -> u8 {
+    match ring.state {
         PeerState::Dead => 0,
-        PeerState::Closed => 1,
-        _ => 2,
+        _ if ring.overdue.is_some() => 1,
+        PeerState::Closed => 2,
+        _ => 3,
     }
 }
 

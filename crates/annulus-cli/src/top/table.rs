@@ -84,6 +84,10 @@ fn shown(state: PeerState) -> Cell {
     if state == PeerState::Dead { Cell::styled(text, BAD) } else { text.into() }
 }
 
+fn state(ring: &Ring) -> Cell {
+    if ring.overdue.is_some() { Cell::styled(ring.state(), FAIR) } else { shown(ring.state) }
+}
+
 fn of_ring(ring: &Ring, history: &History) -> [Cell; 9] {
     let (header, numbers) = (ring.header, ring.numbers);
     let newest = history.rate(ring).filter(|_| ring.state == PeerState::Alive);
@@ -91,7 +95,7 @@ fn of_ring(ring: &Ring, history: &History) -> [Cell; 9] {
     let pending = numbers.and_then(|numbers| numbers.pending).map(grouped);
     [
         printable(&ring.name).into(),
-        shown(ring.state),
+        state(ring),
         header.map_or(NONE, |header| short(header.kind)).into(),
         or_none(newest.map(|newest| rate(newest, ring.word_bytes()))).into(),
         or_none(pending).into(),

@@ -21,6 +21,26 @@ fn run(command: &mut Command) -> (String, String, i32) {
     (text(output.stdout), text(output.stderr), output.status.code().unwrap())
 }
 
+/// A publisher that is there and silent for longer than it has promised.
+#[test]
+fn publisher_that_breaks_its_promise_is_overdue() {
+    let names = Names::new("overdue");
+    let directory = Directory::open(&names.path).unwrap();
+    let settings = |ms| Settings::new(8).deadline(std::time::Duration::from_millis(ms));
+    let named = |name, ms| {
+        let Shared { handle, invitation, .. } = broadcast::lossy::<u64>(settings(ms)).unwrap();
+        (invitation.publish(&directory, name).unwrap(), handle)
+    };
+    let _both = (named("hangs", 1), named("rests", 3_600_000));
+    let (said, _, _) = run(&mut names.command("top", &["--interval", "0.2", "--json"]));
+    let report: Value = serde_json::from_str(&said).unwrap();
+    let rings = report["rings"].as_array().unwrap();
+    assert_eq!([&rings[0]["state"], &rings[1]["state"]], ["overdue", "alive"]);
+    assert!(rings[0]["overdue_ns"].as_u64().unwrap() > 1_000_000 && rings[1]["overdue_ns"].is_null());
+    let (said, _, _) = run(&mut names.command("info", &["hangs"]));
+    assert!(said.contains("Deadline:  1.00 ms between two messages\n"), "{said}");
+}
+
 #[test]
 fn rings_are_listed_and_removed() {
     let folder = Folder::new("rings");

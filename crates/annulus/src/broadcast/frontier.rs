@@ -60,6 +60,26 @@ impl<S: Store> RingState<S> {
     }
 }
 
+// History.
+impl<S: Store> RingState<S> {
+    /// Where the last `count` messages from `from` on begin that stand whole, and how many they are: fewer if
+    /// there are not so many. The head, if there are none. At most `capacity` looks.
+    pub(super) fn last(&self, from: Sequence, count: usize) -> (Sequence, usize) {
+        let Frontier { head, oldest } = self.frontier(from);
+        let (first, mut sequence) = (oldest.max(from), head);
+        let (mut begin, mut there) = (head.max(from), 0);
+        while sequence > first && there < count {
+            sequence = sequence.back(1);
+            // Another process may have written any stamp.
+            let stamp = self.stamp(sequence).believed();
+            if stamp >= Stamp::done(sequence) && !self.is_left_out(sequence) {
+                (begin, there) = (sequence, there + 1);
+            }
+        }
+        (begin, there)
+    }
+}
+
 // Numbers that the one publisher left out.
 impl<S: Store> RingState<S> {
     /// Whether the one publisher has left out the number `sequence`, and its slot still says so.

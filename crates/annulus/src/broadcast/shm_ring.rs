@@ -456,7 +456,7 @@ mod model {
         let [published, released] = &remotes;
         let elsewhere = |remote: &Remote| remote.again().woken_from_elsewhere(|| false);
         // SAFETY: the sleepers keep the mapping.
-        let mirrors = unsafe { (Mirror::shows(shown), Mirror::sees(shown, is_gone)) };
+        let mirrors = unsafe { (Mirror::shows(shown, None), Mirror::sees(shown, is_gone)) };
         (
             across(mirrors.0, [published.again(), elsewhere(released)]),
             across(mirrors.1, [elsewhere(published), released.again()]),

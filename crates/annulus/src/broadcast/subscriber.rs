@@ -766,6 +766,48 @@ impl Recovery {
 }
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// History: begins with the last `count` messages that were published, and returns how many these are:
+    /// fewer if not so many are in the ring, or if it joined later. For a subscriber that has just joined
+    /// with the oldest message. The messages that it leaves out count neither as received nor as lagged.
+    ///
+    /// The number is exact, also where numbers were left out, or a publisher has died. The messages are
+    /// received next, then those that come. On a lossy ring they may be overwritten before they are received,
+    /// as any message: then they are lagged. On a lossless one publishers wait for them. There, as many are
+    /// sure to be there as [joining with the oldest message](crate::broadcast::Subscribable) promises.
+    ///
+    /// Never waits. O(`capacity`) at most: it looks at each slot of those messages.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(64);
+    /// publisher.publish_batch(&[1, 2, 3, 4]);
+    ///
+    /// let mut late = subscribable.subscribe_from_oldest();
+    /// assert_eq!(late.begin_with_last(2), 2);
+    /// publisher.publish(5);
+    /// assert_eq!(late.try_iter().collect::<Vec<_>>(), [3, 4, 5]);
+    /// assert_eq!(late.total_lagged(), 0);
+    /// assert_eq!(subscribable.subscribe_from_oldest().begin_with_last(50), 5, "there are no more");
+    /// ```
+    // Decision 0171: as if it had joined there.
+    #[doc(alias = "history")]
+    #[doc(alias = "history_size")]
+    #[doc(alias = "transient_local")]
+    pub fn begin_with_last(&mut self, count: usize) -> usize {
+        let (begin, there) = self.shared.last(self.shared.start(self.cursor), count);
+        self.begin_at(begin);
+        there
+    }
+
+    /// As if it had joined at this message, if that comes later than the cursor.
+    pub(super) fn begin_at(&mut self, sequence: Sequence) {
+        if sequence > self.cursor {
+            self.start = self.start.plus(sequence.since(self.cursor));
+            self.cursor = sequence;
+            self.shared.skipped(sequence);
+            self.release();
+        }
+    }
+
     /// How many messages could be received now: those that were published, are still in the ring, and were
     /// not received yet. Messages that a lag would skip do not count. In a
     /// stage, only messages count that all upstreams have processed, and not lost. With many publishers, only

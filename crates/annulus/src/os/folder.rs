@@ -212,6 +212,20 @@ impl Folder {
         }
     }
 
+    /// The file of that name, to be read and written, which is made if there is none: of this user alone. An
+    /// error if it is no regular file.
+    pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let fd = openat(&self.0, name, flags | OFlags::NOCTTY, Mode::from_raw_mode(0o600))?;
+        if FileType::from_raw_mode(fstat(&fd)?.st_mode) != FileType::RegularFile {
+            return Err(Errno::INVAL.into());
+        }
+        // Always: the process has a mask.
+        fchmod(&fd, Mode::from_raw_mode(0o600))?;
+        _ = futimens(&fd, &never_old());
+        Ok(fd.into())
+    }
+
     /// Puts a file there under that name, in place of one that may be there, in one step: a process that
     /// opens the name finds all of the text, and the lock. `draft` is its name until then. It will have
     /// `most` bytes.

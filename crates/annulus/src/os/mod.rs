@@ -19,6 +19,11 @@ pub(crate) mod event_fd;
 pub(crate) mod folder;
 #[cfg(feature = "std")]
 pub(crate) mod helper_thread;
+#[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
+pub(crate) mod kept_word;
+#[cfg(all(feature = "shm", not(all(target_os = "linux", target_pointer_width = "64", not(annulus_loom)))))]
+#[path = "no_kept_word.rs"]
+pub(crate) mod kept_word;
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]
 #[cfg_attr(miri, allow(dead_code, reason = "Miri has no futex of such kinds, and no membarrier"))]
 pub(crate) mod linux;

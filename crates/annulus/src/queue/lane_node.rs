@@ -154,7 +154,7 @@ pub(crate) struct KeptPlan {
 impl Settings {
     #[inline(always)]
     pub(super) fn kept(&self) -> KeptPlan {
-        let Self { capacity, headroom: _, strategy, memory, first, statistics: _, ref name } = *self;
+        let Self { capacity, strategy, memory, first, ref name, .. } = *self;
         let memory = memory.asks().then(|| Box::new(memory));
         KeptPlan { capacity, first: Number::new(first), memory, name: name.clone(), strategy }
     }

@@ -15,7 +15,7 @@ use core::ptr::NonNull;
 
 use super::claims::Claims;
 use super::end::RingEnd;
-use super::mirror::Mirror;
+use super::mirror::{MOST_INTERVAL, Mirror};
 use super::shared_numbers::Seen;
 use super::slots::Writers;
 use crate::base::common::written;
@@ -65,7 +65,7 @@ impl Head {
         mirror: Option<Box<Mirror>>,
     ) {
         // A quarter of the ring at most, so that a walk is short; every message in the smallest ring.
-        let quarter = (capacity as u64 / 4).clamp(1, 64);
+        let quarter = (capacity as u64 / 4).clamp(1, MOST_INTERVAL);
         let interval_mask = (1 << quarter.ilog2()) - 1;
         let is_elsewhere = !matches!(writers, Writers::One | Writers::Many);
         let bound = if is_elsewhere { CLOSED } else { first.get() };

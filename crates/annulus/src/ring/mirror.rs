@@ -17,19 +17,28 @@ use super::shared_numbers::Seen;
 use super::shared_numbers::SharedNumbers;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "shm")]
-use crate::sync::Ordering;
+use crate::os::kept_word::KeptWord;
+#[cfg(feature = "shm")]
+use crate::sync::{Ordering, seeded};
+
+/// The one publisher of a ring says how far it is once in so many messages at least.
+pub(super) const MOST_INTERVAL: u64 = 64;
 
 /// A ring, and the other processes that have its slots.
 pub(crate) enum Mirror {
     /// The publisher is of this process.
     #[cfg(feature = "shm")]
-    Shows(NonNull<SharedNumbers>),
+    Shows(NonNull<SharedNumbers>, KeptNumbers),
     /// The publisher is of another process.
     #[cfg(feature = "shm")]
     Sees(Seen),
     /// Several publishers claim what they publish, of this process or of several.
     Shares(Arc<Claims>),
 }
+
+/// Where the numbers of a ring are kept when its process ends.
+#[cfg(feature = "shm")]
+type KeptNumbers = Option<Arc<KeptWord>>;
 
 // SAFETY: the pointers stand for shared borrows of atomics, which live as long as the ring (see `new`).
 unsafe impl Send for Mirror {}
@@ -43,8 +52,8 @@ impl Mirror {
     ///
     /// `numbers` is a [`SharedNumbers`] that lives, and can be written to, as long as the ring.
     #[cfg(feature = "shm")]
-    pub(crate) unsafe fn shows(numbers: NonNull<SharedNumbers>) -> Self {
-        Self::Shows(numbers)
+    pub(crate) unsafe fn shows(numbers: NonNull<SharedNumbers>, kept: KeptNumbers) -> Self {
+        Self::Shows(numbers, kept)
     }
 
     /// Of another process; `is_gone` asks the kernel whether the publisher's is gone.
@@ -69,7 +78,7 @@ impl Mirror {
     pub(super) fn seen(&self) -> Option<&Seen> {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(_) => None,
+            Self::Shows(..) => None,
             #[cfg(feature = "shm")]
             Self::Sees(seen) => Some(seen),
             Self::Shares(claims) => Some(claims.seen()),
@@ -85,7 +94,7 @@ impl Mirror {
     pub(crate) fn claims(&self) -> Option<&Claims> {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(_) | Self::Sees(_) => None,
+            Self::Shows(..) | Self::Sees(_) => None,
             Self::Shares(claims) => Some(claims),
         }
     }
@@ -95,7 +104,12 @@ impl Mirror {
     pub(crate) fn show_bound(&self, bound: Sequence) {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(numbers) => {
+            Self::Shows(numbers, kept) => {
+                // kept.keep1, before a message of these numbers is there.
+                if let Some(kept) = kept {
+                    let ahead = if seeded!("numbering_kept_late") { 0 } else { MOST_INTERVAL };
+                    kept.keep(bound.get() + ahead);
+                }
                 // SAFETY: it lives as long as the ring. Release: pairs with the Acquire in `Seen::bound`.
                 unsafe { numbers.as_ref() }.bound.store(bound.get(), Ordering::Release);
             }
@@ -107,7 +121,10 @@ impl Mirror {
     pub(super) fn show_end(&self, end: Sequence) {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(numbers) => {
+            Self::Shows(numbers, kept) => {
+                if let Some(kept) = kept {
+                    kept.keep(end.get());
+                }
                 // SAFETY: it lives as long as the ring.
                 let numbers = unsafe { numbers.as_ref() };
                 // Release: pairs with the Acquire in `Seen::end`, so the messages before it are seen.

@@ -19,6 +19,8 @@ pub(crate) struct SharedNumbers {
     headroom: AtomicU64,
     /// And for how many subscribers the publisher waits. Constant.
     seats: AtomicU64,
+    /// Rings with the same one go on with each other's numbers. 0: with nobody's. Constant.
+    numbering: AtomicU64,
     pub(super) end: SharedEnd,
 }
 
@@ -33,13 +35,14 @@ pub(super) struct SharedEnd {
     missed: AtomicU64,
 }
 
-/// Where they are, in bytes from the beginning: bound, headroom, seats, end, missed.
+/// Where they are, in bytes from the beginning: bound, headroom, seats, numbering, end, missed.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 impl SharedNumbers {
-    pub(crate) const OFFSETS: [usize; 5] = [
+    pub(crate) const OFFSETS: [usize; 6] = [
         offset_of!(Self, bound),
         offset_of!(Self, headroom),
         offset_of!(Self, seats),
+        offset_of!(Self, numbering),
         offset_of!(Self, end),
         offset_of!(Self, end) + offset_of!(SharedEnd, missed),
     ];
@@ -53,6 +56,7 @@ impl SharedNumbers {
             bound: zero(),
             headroom: zero(),
             seats: zero(),
+            numbering: zero(),
             end: SharedEnd { word: zero(), missed: zero() },
         }
     }
@@ -70,6 +74,13 @@ impl SharedNumbers {
         // Relaxed, here and below: what hands the memory over to another process orders it.
         self.headroom.store(headroom as u64, Ordering::Relaxed);
         self.seats.store(seats as u64, Ordering::Relaxed);
+    }
+
+    /// Which numbering it goes on with. Nobody else has the memory yet.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn begin_numbering(&self, identity: u64) {
+        // Relaxed: as above.
+        self.numbering.store(identity, Ordering::Relaxed);
     }
 
     /// The next sequence to claim, where several processes publish.

@@ -20,6 +20,7 @@ use super::frame_format::{FrameNumbers, end_of_area};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
+use super::numbering::Numbering;
 use super::places::Table;
 use super::process::{PeerState, ProcessId};
 use super::shared::Shared;
@@ -30,6 +31,7 @@ use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
+use crate::os::kept_word::KeptWord;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
 use crate::ring::{MIN_CAPACITY, Mirror, SeatLocks, Seats, Writers, slots_layout, stride_for};
@@ -218,26 +220,38 @@ fn create_ring(
     let memory = PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
+    Layout::promise(&memory, settings.deadline)?;
     if is_lossless {
         // SAFETY: it is in the memory, which lives.
         unsafe { shown(&memory).as_ref() }.begin_lossless(settings.headroom, seats);
     }
+    if let Some(kept) = &settings.kept {
+        // SAFETY: it is in the memory, which lives.
+        unsafe { shown(&memory).as_ref() }.begin_numbering(kept.identity());
+    }
     let page = Arc::new(page);
     let kept = RingMemory { ring: Arc::clone(&memory), page: Arc::clone(&page), end };
-    let (across, invitation) =
-        begin(memory, page, (slots_offset, slots, stride), is_lossless.then_some(seats))?;
+    let (across, invitation) = begin(
+        memory,
+        page,
+        (slots_offset, slots, stride),
+        is_lossless.then_some(seats),
+        settings.kept.clone(),
+    )?;
     Ok((across, invitation, kept))
 }
 
 /// Where slots lie in a memory: where they begin, in bytes; all of them; from one to the next, in words.
 pub(super) type SlotsAt = (usize, core::alloc::Layout, usize);
 
-/// What the publisher's process has of a new ring, and what others need. `seats`: of a lossless ring.
+/// What the publisher's process has of a new ring, and what others need. `seats`: of a lossless ring. `kept`:
+/// where its numbers are kept.
 pub(super) fn begin(
     memory: Arc<PlacedMemory>,
     page: Arc<SharedMemory>,
     (offset, slots, stride): SlotsAt,
     seats: Option<usize>,
+    kept: Option<Arc<KeptWord>>,
 ) -> Result<(Across, Invitation), ShareError> {
     lock::take(&*memory)?;
     let invitation = Invitation::new(lock::reopened(&*memory)?, page.as_fd().try_clone_to_owned()?);
@@ -249,7 +263,7 @@ pub(super) fn begin(
     });
     let across = Across {
         // SAFETY: `shown` is in the memory, which the block keeps. It can be written to.
-        mirror: unsafe { Mirror::shows(shown(&memory)) },
+        mirror: unsafe { Mirror::shows(shown(&memory), kept) },
         slots: (Block::shared(memory, offset, slots), stride),
         sleepers,
         awaiting,
@@ -525,6 +539,36 @@ pub(super) fn create_ring_with_seats<T: Message>(
     Ok(Shared { handle, peers: (), invitation })
 }
 
+impl Numbering {
+    /// Makes a lossy ring that goes on with it: see [`lossy`]. Its
+    /// publisher has the numbering until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[allow(clippy::type_complexity, reason = "as `lossy`")]
+    pub fn lossy<T: Message>(
+        self,
+        settings: Settings,
+    ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
+        lossy(self.continued(settings))
+    }
+
+    /// Makes a lossless ring that goes on with it: see [`lossless`].
+    /// Its publisher has the numbering until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn lossless<T: Message>(
+        self,
+        settings: Settings,
+        seats: usize,
+    ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
+        lossless(self.continued(settings), seats)
+    }
+}
+
 impl Invitation {
     /// Maps a [lossless ring](lossless), for subscribers.
     ///
@@ -575,6 +619,12 @@ impl<T: Message> AcceptedLossless<T> {
     #[must_use]
     pub fn subscribe_lossy(&self) -> Subscriber<T, Foreign> {
         self.0.subscribable().subscribe()
+    }
+
+    /// As [`subscribe_lossy`](Self::subscribe_lossy), from the oldest message on that the ring has.
+    #[must_use]
+    pub fn subscribe_lossy_from_oldest(&self) -> Subscriber<T, Foreign> {
+        self.0.subscribable().subscribe_from_oldest()
     }
 
     /// Whether the publisher has closed the ring, or its process is gone. Messages may still be left to

@@ -15,13 +15,16 @@ use std::vec::Vec;
 use std::{env, io, path};
 
 use super::error::{DirectoryError, NameError};
+use super::format::Identity;
 use super::names;
 use super::names::{CLOSED, Holder, NameSocket, Names, OTHERS, Record, Request, about_all, is_private};
+use super::numbering::Numbering;
 use super::process::{PeerState, ProcessId};
 use crate::message::schema::Fingerprint;
 use crate::os::error::{at, check_file_length};
 use crate::os::folder;
 use crate::os::folder::{Folder, Rights, Watch};
+use crate::os::kept_word::{Kept, KeptWord};
 use crate::os::process_lifetime::pid_namespace;
 use crate::sync::seeded;
 
@@ -267,6 +270,31 @@ impl Directory {
         Ok(PublishedName::new(Arc::clone(&self.names), name.to_string(), file, (fd, page), socket))
     }
 
+    /// The [numbering](Numbering) of that name: the numbers of its messages, which go on when its publisher
+    /// is started again. It makes a file, with a lock, for one publisher at a time.
+    ///
+    /// # Errors
+    ///
+    /// - `Bad` if there can be no such name.
+    /// - `Taken` if another publisher, or this process, has the numbering.
+    /// - `InTheWay` if its file is something else; `Owner`, `Busy`, or `System`.
+    pub fn numbering(&self, name: &str) -> Result<Numbering, NameError> {
+        checked(name)?;
+        let system = |error| NameError::System { name: name.to_string(), error };
+        let identity = Identity::new().map_err(system)?.to_u64() | 1;
+        let lock = self.names.lock()?;
+        let file = self.names.numbers(&lock, name)?;
+        let owner = folder::rights(&file).map_err(system)?.owner;
+        if owner != folder::user() {
+            return Err(NameError::Owner { name: name.to_string(), owner });
+        }
+        match KeptWord::open(file, identity).map_err(system)? {
+            Kept::Word(kept) => Ok(Numbering::new(name, kept)),
+            Kept::Locked => Err(NameError::Taken { name: name.to_string(), process: None }),
+            Kept::Other => Err(NameError::InTheWay { name: name.to_string() }),
+        }
+    }
+
     /// The ring of that name.
     ///
     /// # Errors
@@ -354,7 +382,8 @@ impl Directory {
         Ok(entries)
     }
 
-    /// Removes a name that a dead process left; with `force`, also the name of a ring that is alive.
+    /// Removes a name that a dead process left, and its [numbering](Self::numbering); with `force`, also the
+    /// name of a ring that is alive.
     /// Processes that have joined the ring keep using it.
     ///
     /// # Errors
@@ -371,6 +400,7 @@ impl Directory {
             }
             Some(_) => {
                 let removed = self.names.remove(&lock, name);
+                let removed = removed.and_then(|()| self.names.forget_numbers(&lock, name));
                 removed.map_err(|error| NameError::System { name: name.to_string(), error })
             }
         }

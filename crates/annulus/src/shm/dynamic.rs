@@ -53,6 +53,7 @@ use crate::broadcast;
 use crate::close::Closer;
 use crate::error::{GiveBack, Refusal};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::message::Message;
 use crate::queue::SharedSlice;
 use crate::receive::Waitable;
 use crate::settings::Settings;
@@ -455,6 +456,35 @@ pub enum Start {
     Oldest,
     /// With the next one that is published.
     Newest,
+    /// With the last so many that were published, or as many as there are: see
+    /// [`begin_with_last`](broadcast::Subscriber::begin_with_last).
+    Last(usize),
+}
+
+impl Start {
+    /// A lossy subscriber of the ring, which begins there.
+    pub(super) fn join<T: Message>(
+        self,
+        ring: &broadcast::Subscribable<T, broadcast::Foreign>,
+    ) -> broadcast::Subscriber<T, broadcast::Foreign> {
+        self.begun(if self.is_from_oldest() { ring.subscribe_from_oldest() } else { ring.subscribe() })
+    }
+
+    /// Whether a subscriber joins with the oldest message.
+    fn is_from_oldest(self) -> bool {
+        !matches!(self, Self::Newest)
+    }
+
+    /// A subscriber that has joined begins where this says.
+    fn begun<T: Message, M: broadcast::Mode>(
+        self,
+        mut subscriber: broadcast::Subscriber<T, M>,
+    ) -> broadcast::Subscriber<T, M> {
+        if let Self::Last(count) = self {
+            subscriber.begin_with_last(count);
+        }
+        subscriber
+    }
 }
 
 /// A broadcast ring, as a process has joined it.
@@ -475,10 +505,7 @@ fn unawaited<const WORDS: usize, const LARGE: bool>(
     ring: &broadcast::Subscribable<Block<WORDS, LARGE>, broadcast::Foreign>,
     start: Start,
 ) -> Box<dyn Receives> {
-    Box::new(match start {
-        Start::Oldest => ring.subscribe_from_oldest(),
-        Start::Newest => ring.subscribe(),
-    })
+    Box::new(start.join(ring))
 }
 
 impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LARGE>> {
@@ -505,11 +532,8 @@ impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LAR
 
 impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WORDS, LARGE>> {
     fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat> {
-        let subscriber = match start {
-            Start::Oldest => self.subscribe_from_oldest(),
-            Start::Newest => self.subscribe(),
-        };
-        Ok(Box::new(subscriber?))
+        let joined = if start.is_from_oldest() { self.subscribe_from_oldest() } else { self.subscribe() };
+        Ok(Box::new(start.begun(joined?)))
     }
 
     fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives> {

@@ -8,6 +8,7 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::string::String;
+use std::time::Duration;
 
 use super::kind::ShmKind;
 use super::process::ProcessId;
@@ -236,6 +237,11 @@ pub enum ShareError {
         /// How many there can be. There must be one at least.
         most: usize,
     },
+    /// There can be no such [deadline](crate::Settings::deadline).
+    Deadline {
+        /// What was asked for.
+        deadline: Duration,
+    },
     /// The schema of the messages is longer than a ring can hold, even without units and comments.
     Schema {
         /// How many bytes its text has.
@@ -284,6 +290,9 @@ impl fmt::Display for ShareError {
                 write!(f, "a ring of frames can't have {found} {what}: take {least} to {most}")
             }
             Self::Cells { cells, most } => write!(f, "there can't be {cells} cells: take 1 to {most}"),
+            Self::Deadline { deadline } => {
+                write!(f, "nothing can be promised in {deadline:?}: take a deadline of 1 ns to 584 years")
+            }
             Self::Schema { bytes, most } => write!(
                 f,
                 "the schema of the messages has {bytes} bytes as text, and a ring holds {most}: take fewer fields, or shorter names",

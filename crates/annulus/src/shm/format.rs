@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
-use super::error::AttachError;
+use super::error::{AttachError, ShareError};
 use super::kind::ShmKind;
 use super::message_type::{MessageType, Payload};
 use super::process::ProcessId;
@@ -78,8 +79,8 @@ pub(crate) mod offset {
     pub(crate) const CREATOR_PID: usize = 104;
     pub(crate) const SCHEMA_BYTES: usize = 108;
     pub(crate) const IDENTITY: usize = 112;
-    /// Zero in this version; a reader does not look at it.
-    pub(crate) const RESERVED: usize = 120;
+    /// How long the publisher is silent at most, in nanoseconds. 0: it does not say.
+    pub(crate) const DEADLINE: usize = 120;
 }
 
 /// Where the numbers of a broadcast ring are, in bytes.
@@ -88,6 +89,7 @@ pub(crate) mod broadcast {
     /// Of a lossless one.
     pub(crate) const HEADROOM: usize = 136;
     pub(crate) const SEATS: usize = 144;
+    pub(crate) const NUMBERING: usize = 152;
     pub(crate) const END: usize = 256;
     pub(crate) const MISSED: usize = 264;
 }
@@ -141,7 +143,7 @@ const _: () = {
     assert!(offset::CAPACITY == 56 && offset::PAYLOAD_BYTES == 64 && offset::PAYLOAD_ALIGNMENT == 72);
     assert!(offset::FINGERPRINT == 80 && offset::START == 88 && offset::CREATOR_START == 96);
     assert!(offset::CREATOR_PID == 104 && offset::SCHEMA_BYTES == 108 && offset::IDENTITY == 112);
-    assert!(offset::RESERVED == 120 && offset::RESERVED < HEADER_BYTES);
+    assert!(offset::DEADLINE == 120 && offset::DEADLINE < HEADER_BYTES);
     assert!(HEADER_BYTES == 128 && PRODUCER_OFFSET == 128 && CONSUMER_OFFSET == 256);
     assert!(WAKE_OFFSET == 384 && CELLS_OFFSET == 512 && CELL_BYTES == 128);
 };
@@ -405,6 +407,25 @@ impl Layout {
         Some(())
     }
 
+    /// Writes the deadline that the publisher promises. Nobody else may have the memory yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ShareError::Deadline`].
+    pub(crate) fn promise(memory: &SharedMemory, deadline: Option<Duration>) -> Result<(), ShareError> {
+        let Some(deadline) = deadline else { return Ok(()) };
+        let ns = u64::try_from(deadline.as_nanos()).unwrap_or(0);
+        if ns == 0 {
+            return Err(ShareError::Deadline { deadline });
+        }
+        for (offset, part) in (offset::DEADLINE..).step_by(4).zip(ns.to_ne_bytes().chunks_exact(4)) {
+            // Relaxed: as in `write`.
+            word_at(memory, offset)
+                .store(u32::from_ne_bytes([part[0], part[1], part[2], part[3]]), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Maps the ring that another process made.
     pub(crate) fn attach(fd: OwnedFd, read_only: bool) -> Result<(SharedMemory, Self), AttachError> {
         let memory = SharedMemory::attach(fd, read_only).map_err(unfit)?;
@@ -455,6 +476,18 @@ fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
     unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
 }
 
+/// Eight of them, as a number.
+fn long_at(memory: &SharedMemory, offset: usize) -> u64 {
+    // Relaxed: pairs with the stores of the creator (`write`, `promise`, `begin_numbering`), as in `read`.
+    // Any number can be.
+    let [low, high] = [0, 4].map(|part| word_at(memory, offset + part).load(Ordering::Relaxed));
+    if cfg!(target_endian = "little") {
+        u64::from(high) << 32 | u64::from(low)
+    } else {
+        u64::from(low) << 32 | u64::from(high)
+    }
+}
+
 /// What the header of a ring says, read from the ring's descriptor.
 ///
 /// ```
@@ -469,6 +502,8 @@ pub struct RingInfo {
     pub(super) layout: Layout,
     /// Where the schema lies.
     schema: Option<Vec<u8>>,
+    deadline: Option<Duration>,
+    numbering: u64,
 }
 
 impl RingInfo {
@@ -483,7 +518,13 @@ impl RingInfo {
     }
 
     pub(super) fn in_memory(layout: Layout, memory: &SharedMemory) -> Self {
-        Self { layout, schema: layout.schema_text(memory) }
+        let schema = layout.schema_text(memory);
+        let ns = long_at(memory, offset::DEADLINE);
+        let deadline = (ns != 0).then(|| Duration::from_nanos(ns));
+        let has_numbering =
+            matches!(layout.kind, ShmKind::Lossy | ShmKind::Lossless) || layout.kind.has_frames();
+        let numbering = if has_numbering { long_at(memory, broadcast::NUMBERING) } else { 0 };
+        Self { layout, schema, deadline, numbering }
     }
 
     /// Its memory, to be read only.
@@ -562,6 +603,19 @@ impl RingInfo {
         self.layout.start
     }
 
+    /// How long the publisher is silent at most, as it has [promised](crate::Settings::deadline).
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// Which [numbering](super::Numbering) its publisher goes on with: rings with the same one never give a
+    /// number twice.
+    #[must_use]
+    pub fn numbering(&self) -> Option<u64> {
+        (self.numbering != 0).then_some(self.numbering)
+    }
+
     /// A number that was drawn at random when the ring was made: no other ring has it, whatever name it has.
     ///
     /// ```
@@ -630,10 +684,10 @@ pub(super) fn damaged(field: &'static str, value: usize) -> AttachError {
 /// What the publisher shows.
 pub(super) fn shown(memory: &SharedMemory) -> NonNull<SharedNumbers> {
     const {
-        use broadcast::{BOUND, END, HEADROOM, MISSED, SEATS};
+        use broadcast::{BOUND, END, HEADROOM, MISSED, NUMBERING, SEATS};
 
         assert!(size_of::<SharedNumbers>() == WAKE_OFFSET - PRODUCER_OFFSET);
-        are_at(&SharedNumbers::OFFSETS, &[BOUND, HEADROOM, SEATS, END, MISSED]);
+        are_at(&SharedNumbers::OFFSETS, &[BOUND, HEADROOM, SEATS, NUMBERING, END, MISSED]);
     }
     assert!(memory.len() >= LEAST_BYTES);
     // SAFETY: within the memory (asserted).
@@ -746,9 +800,9 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bytes_may_have_anything_in_them() {
+    fn a_promise_may_be_anything() {
         let mut header = SAMPLE.encode().unwrap();
-        header[offset::RESERVED..].fill(0xFF);
+        header[offset::DEADLINE..].fill(0xFF);
         assert_eq!(Layout::decode(&header, SAMPLE_BYTES).unwrap(), SAMPLE);
     }
 

@@ -101,6 +101,7 @@ use super::frame_format::{
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
+use super::numbering::Numbering;
 use super::process::PeerState;
 use super::shared::Shared;
 use super::sleepers::table_offset;
@@ -159,6 +160,12 @@ impl Builder {
     pub fn alignment(mut self, alignment: usize) -> Self {
         self.alignment = alignment;
         self
+    }
+
+    /// The ring goes on with the numbers of the publisher before: see [`Numbering`]. Its publisher has them
+    /// until it is gone.
+    pub fn continuing(self, numbering: Numbering) -> Self {
+        Self { settings: numbering.continued(self.settings), ..self }
     }
 
     /// Says what is in the frames: any number of `T`s, one behind the other. The ring has the schema of `T`,

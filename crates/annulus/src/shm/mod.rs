@@ -89,6 +89,12 @@
 //! Each says [`Dead`](PeerState::Dead) after a death and [`Closed`](PeerState::Closed) after a close. Ask it
 //! after the end, and before the handle is dropped: the drop of a handle of a queue closes the queue.
 //!
+//! A process that hangs is neither: it is there. A publisher may [promise a
+//! deadline](crate::Settings::deadline), by which its readers tell it.
+//!
+//! A publisher that is started again makes a new ring. With a [`Numbering`], the numbers of its messages go
+//! on.
+//!
 //! # Tasks
 //!
 //! Async verbs, [`select!`](crate::select!), notifiers and workers work as in one process. Another
@@ -168,6 +174,7 @@ pub mod mp_broadcast;
 pub mod mpsc;
 mod named_subscriber;
 mod names;
+mod numbering;
 mod places;
 mod process;
 mod queue;
@@ -190,6 +197,7 @@ pub use format::RingInfo;
 pub use invitation::Invitation;
 pub use kind::ShmKind;
 pub use named_subscriber::{NamedSubscriber, Received};
+pub use numbering::Numbering;
 pub use process::{PeerState, ProcessId};
 pub use queue::Peer;
 pub use ring_observer::{FrameUse, ReaderNumbers, RingNumbers, RingObserver};

@@ -334,6 +334,7 @@ pub(super) fn create_ring<T: Message>(
     let memory = PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
+    Layout::promise(&memory, builder.deadline)?;
     let ends = when_no_publisher == WhenGone::Close;
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::broadcast::{Accepted, Mark};
 use super::directory::{Directory, NamedRing, checked, next_look};
+use super::dynamic::Start;
 use super::error::{AttachError, FindError, NameError};
 use super::invitation::Invitation;
 use super::process::{PeerState, ProcessId};
@@ -26,11 +27,12 @@ use crate::wait::{Until, WaitStrategy};
 /// It may come before the first publisher. When a publisher has closed its ring, or its process has ended, it
 /// receives all that was published, tells the [end](Received::Ended) once, and waits for the next ring of
 /// that name, whose [beginning](Received::Began) it tells once, too. How many messages were published between
-/// the two is not known. What it loses within one ring, because it falls behind, is
-/// [counted](Received::Lagged) and told.
+/// the two is known where the publishers have a [numbering](super::Numbering). What it loses within one ring,
+/// because it falls behind, is [counted](Received::Lagged) and told.
 ///
 /// In the first ring it begins with the next message, or with the oldest that is there
-/// ([`begin_with_oldest`](Self::begin_with_oldest)). In all later rings it begins with the oldest, so that
+/// ([`begin_with_oldest`](Self::begin_with_oldest)), or with the last ones
+/// ([`begin_with_last`](Self::begin_with_last)). In all later rings it begins with the oldest, so that
 /// the gap is as small as it can be. It never joins the same ring twice, so it receives no message twice. A
 /// publisher that came and went between two looks is not seen.
 ///
@@ -100,8 +102,10 @@ pub struct NamedSubscriber<T> {
     directory: Directory,
     name: String,
     strategy: WaitStrategy,
-    /// Whether it begins with the oldest message of the next ring that it joins.
-    from_oldest: bool,
+    /// With which message of the next ring that it joins it begins.
+    start: Start,
+    /// After how long a silence a publisher is overdue, if not as its ring says.
+    limit: Option<Duration>,
     /// The last ring that it has joined, kept when it has ended, so that no other memory can be taken for it.
     joined: Option<OneRing<T>>,
     /// The ring that it has joined, or can't use. The file stays open, so no other file can be taken for it.
@@ -119,6 +123,32 @@ struct OneRing<T> {
     is_over: bool,
     /// Where it shows how far it is.
     mark: Option<Mark>,
+    numbering: Option<u64>,
+    silence: Silence,
+}
+
+/// For how long a publisher has said nothing.
+// Decision 0174: since a look that found nothing.
+struct Silence {
+    /// After so long it is overdue.
+    limit: Option<Duration>,
+    /// Since when there has been nothing to receive, as far as it was looked at.
+    since: Option<Instant>,
+    /// Whether it was looked into already that the publisher is overdue.
+    is_told: bool,
+}
+
+impl Silence {
+    /// Nothing is there: when the publisher is overdue, if that is still to be told.
+    fn end(&mut self) -> Option<Instant> {
+        let limit = self.limit.filter(|_| !self.is_told)?;
+        self.since.get_or_insert_with(Instant::now).checked_add(limit)
+    }
+
+    /// Something was received.
+    fn is_over(&mut self) {
+        (self.since, self.is_told) = (None, false);
+    }
 }
 
 impl<T: Message> NamedSubscriber<T> {
@@ -133,7 +163,8 @@ impl<T: Message> NamedSubscriber<T> {
             directory: directory.clone(),
             name: name.to_string(),
             strategy: WaitStrategy::default(),
-            from_oldest: false,
+            start: Start::Newest,
+            limit: None,
             joined: None,
             seen: None,
             asked: None,
@@ -143,7 +174,46 @@ impl<T: Message> NamedSubscriber<T> {
     /// Makes this subscriber begin with the oldest message of the first ring, too.
     #[must_use]
     pub fn begin_with_oldest(self) -> Self {
-        Self { from_oldest: true, ..self }
+        Self { start: Start::Oldest, ..self }
+    }
+
+    /// Makes this subscriber begin with the last `count` messages of the first ring, or as many as there are:
+    /// see [`Subscriber::begin_with_last`].
+    #[must_use]
+    pub fn begin_with_last(self, count: usize) -> Self {
+        Self { start: Start::Last(count), ..self }
+    }
+
+    /// After how long a silence this subscriber calls a publisher [overdue](Received::Overdue), whatever
+    /// that has [promised](crate::Settings::deadline). Without this it goes by the promise, and where there
+    /// is none, no publisher is overdue.
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{Directory, NamedSubscriber, Received, Shared, broadcast};
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("annulus-overdue-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?;
+    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
+    /// let name = invitation.publish(&directory, "heartbeats")?;
+    ///
+    /// // Usually in another process.
+    /// let subscriber = NamedSubscriber::<u64>::new(&directory, "heartbeats")?;
+    /// let mut subscriber = subscriber.overdue_after(Duration::from_millis(20));
+    /// assert!(matches!(subscriber.recv()?, Received::Began { .. }));
+    /// assert!(matches!(subscriber.recv()?, Received::Overdue { .. })); // once
+    /// publisher.publish(7); // it is back
+    /// assert_eq!(subscriber.recv()?, Received::Message(7));
+    /// # drop(name);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    #[doc(alias = "liveliness")]
+    #[doc(alias = "watchdog")]
+    pub fn overdue_after(self, silence: Duration) -> Self {
+        Self { limit: Some(silence), ..self }
     }
 
     /// Its name.
@@ -230,7 +300,7 @@ impl<T: Message> NamedSubscriber<T> {
             self.follow_path()?;
             return self.look(Some(Instant::now()));
         };
-        Ok(joined.receive(Subscriber::try_recv_or_lag))
+        Ok(joined.receive(Subscriber::try_recv_or_lag).or_else(|| joined.overdue()))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout`: `None`. A timeout that is too long for the
@@ -265,7 +335,7 @@ impl<T: Message> NamedSubscriber<T> {
     pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<Option<Received<T>>, FindError> {
         let until = until.into();
         let Some(joined) = self.current() else { return self.wait_for_next(until.deadline()) };
-        Ok(joined.receive(|subscriber| subscriber.recv_or_lag_until(until)))
+        Ok(joined.receive_until(until))
     }
 
     /// The ring from which it receives now.
@@ -330,7 +400,7 @@ impl<T: Message> NamedSubscriber<T> {
         let Some((joined, missed)) = joined? else { return Ok(None) };
         let process = joined.process;
         self.joined = Some(joined);
-        self.from_oldest = true;
+        self.start = Start::Oldest;
         Ok(Some(Received::Began { process, missed }))
     }
 
@@ -350,12 +420,20 @@ impl<T: Message> NamedSubscriber<T> {
         let name = Arc::clone(named);
         let is_given_up = move || name.state() != PeerState::Alive && !seeded!("shm_name_given_up_unseen");
         let ring = invitation.accept_unless::<T>(is_given_up)?;
-        let subscribable = ring.subscribable();
-        let subscriber =
-            if self.from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
-        let missed = subscriber.cursor().saturating_sub(invitation.info()?.start());
+        let subscriber = self.start.join(ring.subscribable());
+        let info = invitation.info()?;
+        let numbering = info.numbering();
+        let before =
+            self.joined.as_ref().filter(|joined| numbering.is_some() && joined.numbering == numbering);
+        let expected = before.map_or(info.start(), |before| before.subscriber.cursor());
+        let missed = subscriber.cursor().saturating_sub(expected);
         let process = named.process();
-        Ok(Some((OneRing { process, ring, subscriber, is_over: false, mark: None }, missed)))
+        let limit = self.limit.or(info.deadline());
+        let silence = Silence { limit, since: None, is_told: false };
+        Ok(Some((
+            OneRing { process, ring, subscriber, is_over: false, mark: None, numbering, silence },
+            missed,
+        )))
     }
 
     /// The first ring, by itself.
@@ -380,13 +458,56 @@ impl<T: Message> OneRing<T> {
         if seeded!("shm_end_before_the_rest") && self.ring.state() != PeerState::Alive {
             return Some(self.end());
         }
-        Some(match receive(&mut self.subscriber) {
+        let received = receive(&mut self.subscriber);
+        let received = match received {
             Ok(message) => Received::Message(message),
             Err(LossyTryRecvError::Empty) => return None,
             Err(LossyTryRecvError::Lagged { skipped }) => Received::Lagged { skipped },
             Err(LossyTryRecvError::Corrupt(bad)) => Received::Corrupt(bad),
             Err(LossyTryRecvError::Closed) => self.end(),
-        })
+        };
+        self.silence.is_over();
+        Some(received)
+    }
+
+    /// As [`receive`](Self::receive), waiting for it. If the publisher is overdue meanwhile, that is it.
+    fn receive_until(&mut self, until: Until) -> Option<Received<T>> {
+        if self.silence.limit.is_none() {
+            return self.receive(|subscriber| subscriber.recv_or_lag_until(until));
+        }
+        let received = self.receive(Subscriber::try_recv_or_lag);
+        if received.is_some() {
+            return received;
+        }
+        let until = until.begun();
+        loop {
+            let (deadline, end) = (until.deadline(), self.silence.end());
+            let is_sooner = end.is_some_and(|end| deadline.is_none_or(|deadline| end < deadline));
+            let part = end.filter(|_| is_sooner).map_or(until, |end| until.ending(end));
+            let received = self.receive(|subscriber| subscriber.recv_or_lag_until(part));
+            if received.is_some() || !is_sooner {
+                return received;
+            }
+            let overdue = self.overdue();
+            if overdue.is_some() {
+                return overdue;
+            }
+        }
+    }
+
+    /// The publisher is there, and has said nothing for so long: told once.
+    fn overdue(&mut self) -> Option<Received<T>> {
+        let is_first_look = self.silence.since.is_none();
+        let end = self.silence.end()?;
+        if is_first_look || Instant::now() < end {
+            return None;
+        }
+        self.silence.is_told = true;
+        // (Of one that is dead, the end is received.)
+        let is_there = self.ring.state() == PeerState::Alive;
+        let silence = self.silence.since?.elapsed();
+        (is_there || seeded!("shm_dead_is_overdue"))
+            .then_some(Received::Overdue { process: self.process, silence })
     }
 
     fn end(&mut self) -> Received<T> {
@@ -426,6 +547,7 @@ impl<T> fmt::Debug for NamedSubscriber<T> {
 ///         Received::Lagged { skipped } => format!("{skipped} lost"),
 ///         Received::Corrupt(bad) => format!("no message: {bad}"),
 ///         Received::Began { process, missed } => format!("{process} publishes, and has {missed} behind it"),
+///         Received::Overdue { process, silence } => format!("{process} is silent for {silence:?}"),
 ///         Received::Ended { process, state } => format!("{process} is {state}"),
 ///         news => format!("{news:?}"), // what a later version may add
 ///     }
@@ -452,8 +574,19 @@ pub enum Received<T> {
         /// Its process.
         process: ProcessId,
         /// How many messages it had published that are not received: those before the message with which the
-        /// subscriber begins.
+        /// subscriber begins. If it goes on with the [numbers](super::Numbering) of the publisher before,
+        /// this also counts the messages of others between the two.
         missed: u64,
+    },
+    /// The publisher's process is there, and has published nothing for longer than it
+    /// [promised](crate::Settings::deadline), or than [this subscriber
+    /// allows](NamedSubscriber::overdue_after): it hangs, is stopped, or has no core. Told once; the next
+    /// message ends the silence.
+    Overdue {
+        /// Its process.
+        process: ProcessId,
+        /// For how long there has been nothing to receive, as far as this subscriber has looked.
+        silence: Duration,
     },
     /// The publisher has ended. All messages since its `Began` were received, or reported as lagged or
     /// corrupt.

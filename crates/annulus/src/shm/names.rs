@@ -90,6 +90,24 @@ impl Names {
         })
     }
 
+    /// The file with the numbers of a name, which is made if there is none. Only this user may have it.
+    pub(super) fn numbers(&self, _lock: &FolderLock<'_>, name: &str) -> Result<File, NameError> {
+        let file = numbers_of(name);
+        self.folder.file_or_new(&file).map_err(|error| match error {
+            error if folder::is_in_the_way(&error) => NameError::InTheWay { name: name.to_string() },
+            error => {
+                let error = at(self.path.join(file).display(), error);
+                NameError::System { name: name.to_string(), error }
+            }
+        })
+    }
+
+    /// Removes that file.
+    pub(super) fn forget_numbers(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
+        let file = numbers_of(name);
+        self.folder.remove(&file).map_err(|error| at(self.path.join(file).display(), error))
+    }
+
     /// The socket of a name, from which a process gets descriptors that the kernel does not show it. `None`
     /// in a directory of this user alone, whose processes see each other's descriptors, except a protected
     /// process's.
@@ -170,6 +188,11 @@ pub(super) fn draft_of(name: &str) -> String {
 /// The name of the socket where its process answers.
 pub(super) fn socket_of(name: &str) -> String {
     format!(".{name}.socket")
+}
+
+/// The name of the file where the numbers of its messages are kept.
+fn numbers_of(name: &str) -> String {
+    format!(".{name}.numbers")
 }
 
 /// The ring of which this is the file.

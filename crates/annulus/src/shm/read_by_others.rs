@@ -194,7 +194,7 @@ fn the_page_has_the_codes_offsets() {
         (offset::CREATOR_PID, 4, "creator's pid"),
         (offset::SCHEMA_BYTES, 4, "schema length"),
         (offset::IDENTITY, 8, "identity"),
-        (offset::RESERVED, HEADER_BYTES - offset::RESERVED, "reserved"),
+        (offset::DEADLINE, 8, "deadline"),
     ];
     let rows = |heading: &str| {
         let table = page.split(heading).nth(1).unwrap().split("\n|").take_while(|row| !row.contains("\n\n"));

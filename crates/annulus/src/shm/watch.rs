@@ -156,9 +156,10 @@ pub fn table<T: Message>(settings: Settings) -> Result<Shared<Sender<T>>, ShareE
     let memory = PlacedMemory::create("annulus watch", place.end, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
+    Layout::promise(&memory, settings.deadline)?;
     numbers.write(&memory);
     let page = Arc::new(sleepers::create(identity)?);
-    let (across, invitation) = begin(Arc::clone(&memory), page, place.notices, None)?;
+    let (across, invitation) = begin(Arc::clone(&memory), page, place.notices, None, None)?;
     // SAFETY: new memory, all zero but for the header and its cell, to which only this mapping can write;
     // and all processes go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic
     // operations.

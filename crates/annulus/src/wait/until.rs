@@ -78,6 +78,12 @@ impl Until {
         Self { limit: self.deadline().map_or(Limit::None, Limit::At), ..self }
     }
 
+    /// The same strategy, until then.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn ending(self, at: Instant) -> Self {
+        Self { limit: Limit::At(at), ..self }
+    }
+
     /// When a wait that begins now gives up. A verb asks once: a duration counts from here.
     #[cfg(feature = "std")]
     pub(crate) fn deadline(self) -> Deadline {

@@ -6,6 +6,7 @@ mod cleared;
 #[cfg(all(feature = "derive", feature = "std"))]
 mod derive;
 mod group;
+mod history;
 mod lag;
 mod many;
 #[cfg(feature = "metrics")]

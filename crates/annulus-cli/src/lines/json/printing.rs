@@ -9,7 +9,7 @@ use annulus::shm::dynamic::{OpenError, Receiver, Start};
 use annulus::shm::{Invitation, PeerState, RingInfo};
 use annulus::{RecvTimeoutError, TryRecvError, WaitStrategy};
 
-use super::super::arguments::{From, SubscribeArguments};
+use super::super::arguments::SubscribeArguments;
 use super::super::printing::{SHOWN_EACH, STOP_INTERVAL, tell_count};
 use super::{reason, schema_of};
 use crate::outcome::{Failure, Outcome};
@@ -23,16 +23,12 @@ pub(in crate::lines) fn run(
     arguments: &SubscribeArguments,
     invitation: &Invitation,
     info: &RingInfo,
-    from: From,
+    start: Start,
     stop: &Stop,
 ) -> Result<Outcome, Failure> {
     let name = quoted(&arguments.name);
     let schema = schema_of(&arguments.name, info)?;
     let of = MessageType::described(schema.clone(), info.payload_alignment());
-    let start = match from {
-        From::Oldest => Start::Oldest,
-        From::Newest => Start::Newest,
-    };
     let receiver = Receiver::join(invitation, &of, WaitStrategy::default(), start);
     let receiver = receiver.map_err(|error| {
         Failure::new(match error {

@@ -8,7 +8,7 @@ use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline};
 
-use super::palette::{self, of_state, of_tone};
+use super::palette::{self, of_ring, of_state, of_tone};
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::Ring;
 use crate::top::columns::{fit, width};
@@ -83,12 +83,11 @@ fn draw_waits(frame: &mut Frame<'_>, area: Rect, waits: &Waits) {
 
 /// What is known of the ring, a line each.
 fn above(row: &Row<'_>, routes: &[BridgeRoute], history: &History, room: usize) -> Vec<Line<'static>> {
-    let state = row.ring.state;
     let title = vec![
         Span::raw(row.name.clone()).bold(),
         Span::raw(kind(row.ring)),
         Span::raw(", "),
-        Span::styled(state.to_string(), of_state(state)),
+        Span::styled(row.ring.state(), of_ring(row.ring)),
     ];
     let facts = facts(row, routes, history).into_iter().map(|fact| {
         let name = Span::raw(fit(fact.name, NAMES, false)).dim();

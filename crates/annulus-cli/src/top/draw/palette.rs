@@ -6,6 +6,7 @@
 use annulus::shm::PeerState;
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::rings::sample::Ring;
 use crate::top::facts::Tone;
 
 /// Something is wrong.
@@ -14,6 +15,10 @@ pub(super) const BAD: Style = Style::new().fg(Color::Red).add_modifier(Modifier:
 pub(super) const FAIR: Style = Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD);
 /// Titles of columns.
 pub(super) const TITLES: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
+
+pub(super) fn of_ring(ring: &Ring) -> Style {
+    if ring.overdue.is_some() { FAIR } else { of_state(ring.state) }
+}
 
 pub(super) fn of_state(state: PeerState) -> Style {
     match state {

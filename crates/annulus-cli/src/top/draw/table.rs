@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::palette::{BAD, FAIR, TITLES, of_state};
+use super::palette::{BAD, FAIR, TITLES, of_ring};
 use crate::top::columns::{Column, columns, fit};
 use crate::top::figures::curve;
 use crate::top::rows::{Row, is_full};
@@ -58,7 +58,7 @@ fn cell(row: &Row<'_>, column: Column, width: usize) -> Span<'static> {
     }
     let text = fit(&column.text(row), width, column.is_right());
     let style = match column {
-        Column::State => of_state(row.ring.state),
+        Column::State => of_ring(row.ring),
         Column::Depth if is_full(row.ring) => FAIR,
         Column::Lags if row.ring.has_dead_reader() => BAD,
         _ => Style::new(),

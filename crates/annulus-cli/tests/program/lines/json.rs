@@ -71,6 +71,8 @@ fn messages_go_to_rings_of_any_program() {
     assert_eq!([subscriber.recv().unwrap(), subscriber.recv().unwrap()], ORDERS);
     let sub = names.command("sub", &["many", "--json", "--from", "oldest", "--count", "2"]).output().unwrap();
     assert_eq!((String::from_utf8(sub.stdout).unwrap(), sub.status.code()), (LINES.into(), Some(0)));
+    let last = names.command("sub", &["many", "--json", "--last", "1", "--count", "1"]).output().unwrap();
+    assert_eq!(LINES.lines().last(), String::from_utf8(last.stdout).unwrap().lines().last());
 }
 
 /// A ring of this program's own, of which a program in Rust has the type; and one that this program reads.

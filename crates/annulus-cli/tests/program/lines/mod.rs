@@ -38,6 +38,24 @@ fn odd_lines() -> Vec<u8> {
 }
 
 #[test]
+fn last_lines_are_printed_and_then_those_that_come() {
+    let names = Names::new("last");
+    let long = "x".repeat(500);
+    let text = format!("one\ntwo\n{long}\nfour\n");
+    let _publisher = names.publisher(text.as_bytes(), &[]);
+    let last = |count: &str, lines: &str| {
+        let sub = ["quotes", "--last", count, "--count", lines];
+        let sub = names.command("sub", &sub).output().unwrap();
+        (String::from_utf8(sub.stdout).unwrap(), String::from_utf8(sub.stderr).unwrap())
+    };
+    assert_eq!(last("2", "2"), (format!("{long}\nfour\n"), String::new()));
+    assert_eq!(last("1", "1"), ("four\n".into(), String::new()));
+    assert_eq!(last("1e6", "4"), (text.clone(), String::new()));
+    let both = names.command("sub", &["quotes", "--last", "2", "--from", "oldest"]).output().unwrap();
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
 fn two_subscribers_print_it_byte_for_byte() {
     let names = Names::new("two");
     let text = odd_lines();

@@ -224,6 +224,25 @@ impl<M: Mode> Subscriber<M> {
 
 // The way of a record.
 impl<M: Mode> Subscriber<M> {
+    /// History: begins with the last `count` records that were published and still stand whole, and returns
+    /// how many these are. For a subscriber that has just joined with the oldest record; see
+    /// [`broadcast::Subscriber::begin_with_last`].
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// for record in [[1; 20], [2; 20], [3; 20]] {
+    ///     publisher.publish(&record).unwrap(); // each takes 24 bytes: no room for three
+    /// }
+    /// let (mut late, mut buffer) = (subscribable.subscribe_from_oldest(), Vec::new());
+    /// assert_eq!(late.begin_with_last(1), 1);
+    /// assert_eq!((late.try_recv(&mut buffer), buffer[0]), (Ok(20), 3));
+    /// assert_eq!(subscribable.subscribe_from_oldest().begin_with_last(9), 2, "one is overwritten");
+    /// ```
+    pub fn begin_with_last(&mut self, count: usize) -> usize {
+        self.extents.begin_at(self.frontier().oldest);
+        self.extents.begin_with_last(count)
+    }
+
     /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
     /// record is whole. If not, the buffer is empty.
     #[inline]

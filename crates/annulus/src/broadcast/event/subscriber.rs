@@ -471,6 +471,20 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
         self.len() == 0
     }
 
+    /// History: begins with the last `count` events that were published, and returns how many these are. For
+    /// a subscriber that has just joined with the oldest event; see
+    /// [`broadcast::Subscriber::begin_with_last`](crate::broadcast::Subscriber::begin_with_last).
+    pub fn begin_with_last(&mut self, count: usize) -> usize {
+        let (begin, there) = self.shared.last(self.shared.start(self.cursor), count);
+        if begin > self.cursor {
+            self.start = self.start.plus(begin.since(self.cursor));
+            self.cursor = begin;
+            self.shared.skipped(begin);
+            M::advance(self.shared.role(), &self.shared, begin);
+        }
+        there
+    }
+
     /// The sequence number of the event that comes next. The events of a ring are numbered from 0.
     #[inline]
     #[must_use]

@@ -45,7 +45,7 @@ fn message_that_comes_while_a_poll_asks_is_found_by_that_poll() {
     // SAFETY: the sleepers keep the numbers, the blocks the slots, which are as many and zero; any bytes are
     // a `u64`.
     let (made, subscribable) = unsafe {
-        let (made, _) = Settings::new(2).lossy_across::<u64>(across(Mirror::shows(shown))).unwrap();
+        let (made, _) = Settings::new(2).lossy_across::<u64>(across(Mirror::shows(shown, None))).unwrap();
         let sees = across(Mirror::sees(shown, is_gone));
         (made, of_another::<u64>(2, 0, Sequence::FIRST, WaitStrategy::default(), sees).unwrap())
     };

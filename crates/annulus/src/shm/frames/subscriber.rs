@@ -101,6 +101,13 @@ impl<M: Mode> Subscriber<M> {
         self.ring.total_lagged() + self.missed
     }
 
+    /// History: begins with the last `count` frames that were published, and returns how many these are. For
+    /// a subscriber that has just joined with the oldest frame; see
+    /// [`broadcast::Subscriber::begin_with_last`].
+    pub fn begin_with_last(&mut self, count: usize) -> usize {
+        self.ring.begin_with_last(count)
+    }
+
     /// The sequence of the next frame.
     #[must_use]
     pub fn cursor(&self) -> u64 {

@@ -12,9 +12,9 @@ use annulus::shm::{
 use crate::broadcast::processes::{Payload, check, payload};
 use crate::process::role;
 
-/// `publish CAPACITY`, `publish-named CAPACITY PATH`, `publish-some COUNT`, `by-name PATH`,
-/// `publish-large lossy|lossless`, `subscribe STRATEGY`, `publish-lossless CAPACITY`, or `await STRATEGY`. In
-/// the test program itself it does nothing.
+/// `publish CAPACITY`, `publish-named CAPACITY PATH`, `publish-numbered CAPACITY PATH`, `publish-some COUNT`,
+/// `by-name PATH`, `publish-large lossy|lossless`, `subscribe STRATEGY`, `publish-lossless CAPACITY`, or
+/// `await STRATEGY`. In the test program itself it does nothing.
 #[test]
 fn this_process() {
     let Some((role, socket)) = role() else { return };
@@ -39,6 +39,23 @@ fn this_process() {
             let _name = invitation.publish(&Directory::open(path).unwrap(), "a").unwrap();
             (&socket).write_all(b"\n").unwrap();
             for number in u64::from(std::process::id()) << 32.. {
+                publisher.publish(payload(number));
+                if number % 1024 == 0 {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        Some(("publish-numbered", capacity_and_path)) => {
+            let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
+            let directory = Directory::open(path).unwrap();
+            let numbering = directory.numbering("a").unwrap();
+            let first = numbering.next();
+            let settings = Settings::new(capacity.parse().unwrap());
+            let Shared { handle: mut publisher, invitation, .. } =
+                numbering.lossy::<Payload>(settings).unwrap();
+            let _name = invitation.publish(&directory, "a").unwrap();
+            (&socket).write_all(b"\n").unwrap();
+            for number in first.. {
                 publisher.publish(payload(number));
                 if number % 1024 == 0 {
                     std::thread::yield_now();

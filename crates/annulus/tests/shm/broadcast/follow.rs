@@ -378,6 +378,201 @@ fn publishers_are_killed_and_come_back() {
     }
 }
 
+/// A publisher is killed at any moment, and the next one goes on with its numbers: no number has two
+/// messages, and each that has none, or is not received, is counted, also where nobody has looked at a
+/// publisher.
+#[test]
+fn numbers_go_on_when_publishers_are_killed() {
+    let scratch = Scratch::new("numbered");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap().begin_with_oldest();
+    let path = scratch.0.display();
+    let mut next = 0;
+    for round in 0..rounds() {
+        let capacity = [2, 64, 1000][round as usize % 3];
+        let mut child = Child::new(&format!("publish-numbered {capacity} {path}"));
+        (&child.socket).read_exact(&mut [0]).unwrap();
+        if round % 4 == 3 {
+            child.kill();
+            assert_eq!(subscriber.try_recv().unwrap(), None);
+            continue;
+        }
+        let Received::Began { missed, .. } = subscriber.recv().unwrap() else { panic!("no beginning") };
+        next += missed;
+        let killer = thread::spawn(move || {
+            thread::sleep(moment(round));
+            child.kill();
+        });
+        loop {
+            match subscriber.recv().unwrap() {
+                Received::Message(message) => {
+                    check(&message);
+                    assert_eq!(message[0], next, "each message has its own number");
+                    next += 1;
+                }
+                Received::Lagged { skipped } => next += skipped,
+                Received::Ended { .. } => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        killer.join().unwrap();
+    }
+    assert!(directory.numbering("a").unwrap().next() - next <= 2 * 64 + 1000, "no more are left out");
+}
+
+#[test]
+fn numbers_go_on_exactly_after_a_close() {
+    let scratch = Scratch::new("numbering");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    let process = ProcessId::current().unwrap();
+    let numbers = |count: u64| 10 * count..10 * count + count;
+    let mut first = 0;
+    for count in [0, 3, 5, 1] {
+        let numbering = directory.numbering("a").unwrap();
+        assert_eq!(numbering.next(), first);
+        let error = directory.numbering("a").unwrap_err();
+        assert!(matches!(error, NameError::Taken { process: None, .. }), "{error}");
+        let mut made = numbering.lossy::<u64>(Settings::new(4)).unwrap();
+        let identity = made.invitation.info().unwrap().numbering();
+        assert!(identity.is_some() && made.invitation.info().unwrap().start() == first);
+        let name = made.invitation.publish(&directory, "a").unwrap();
+        numbers(count).for_each(|number| made.handle.publish(number));
+        first += count;
+        let missed = count.saturating_sub(4);
+        let mut wanted = vec![Received::Began { process, missed }];
+        wanted.extend(numbers(count).skip(missed as usize).map(Received::Message));
+        assert_eq!(all(&mut subscriber), wanted);
+        drop((made, name));
+        assert_eq!(all(&mut subscriber), [Received::Ended { process, state: PeerState::Closed }]);
+    }
+    // Nobody sees this one.
+    let mut made = directory.numbering("a").unwrap().lossless::<u64>(Settings::new(4), 1).unwrap();
+    (0..7).for_each(|number| made.handle.publish(number).unwrap());
+    assert_eq!(made.invitation.info().unwrap().start(), first);
+    drop(made);
+    first += 7;
+    let mut made = directory.numbering("a").unwrap().lossy::<u64>(Settings::new(4)).unwrap();
+    made.handle.skip_to(first + 1000).unwrap();
+    let name = made.invitation.publish(&directory, "a").unwrap();
+    assert_eq!(all(&mut subscriber), [Received::Began { process, missed: 1007 }]);
+    drop((made, name));
+    all(&mut subscriber);
+    // A ring with numbers of its own begins anew, and so does one whose numbers were removed.
+    let (mut other, name) = publisher(&directory, 4);
+    other.publish(1);
+    assert_eq!(all(&mut subscriber), [Received::Began { process, missed: 0 }, Received::Message(1)]);
+    drop(other);
+    directory.remove("a", true).unwrap();
+    drop(name);
+    assert_eq!(directory.numbering("a").unwrap().next(), 0);
+    // What is no such file stays as it is.
+    std::fs::write(scratch.0.join(".b.numbers"), "something else").unwrap();
+    std::fs::create_dir(scratch.0.join(".c.numbers")).unwrap();
+    for name in ["b", "c"] {
+        let error = directory.numbering(name).unwrap_err();
+        assert!(matches!(error, NameError::InTheWay { .. }), "{error}");
+    }
+    std::fs::write(scratch.0.join(".d.numbers"), "").unwrap();
+    assert_eq!(directory.numbering("d").unwrap().next(), 0);
+    assert_eq!(directory.list().unwrap(), []);
+}
+
+#[test]
+fn history_of_a_name_is_its_last_messages() {
+    let scratch = Scratch::new("history");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (mut first, _name) = publisher(&directory, 8);
+    first.publish_batch(&[1, 2, 3, 4, 5]);
+    let process = ProcessId::current().unwrap();
+    for (count, messages) in [(0, &[][..]), (2, &[4, 5]), (9, &[1, 2, 3, 4, 5])] {
+        let subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+        let mut received = all(&mut subscriber.begin_with_last(count)).into_iter();
+        let missed = 5 - messages.len() as u64;
+        assert_eq!(received.next(), Some(Received::Began { process, missed }));
+        assert!(received.eq(messages.iter().copied().map(Received::Message)));
+    }
+}
+
+/// A publisher that is stopped is overdue, once for each silence; a dead one is not overdue, but has ended.
+#[test]
+fn publisher_that_hangs_is_overdue() {
+    const DEADLINE: Duration = Duration::from_millis(30);
+
+    let scratch = Scratch::new("overdue");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let settings = Settings::new(8).deadline(DEADLINE);
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(settings).unwrap();
+    let _name = invitation.publish(&directory, "a").unwrap();
+    let process = ProcessId::current().unwrap();
+    let mut promised = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    let patient = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    let mut patient = patient.overdue_after(Duration::from_secs(3600));
+    let began = Some(Received::Began { process, missed: 0 });
+    assert_eq!([promised.try_recv().unwrap(), patient.try_recv().unwrap()], [began, began]);
+
+    for life in 0..3 {
+        let silence = match promised.recv().unwrap() {
+            Received::Overdue { process: silent, silence } if silent == process => silence,
+            other => panic!("{other:?}"),
+        };
+        assert!(silence >= DEADLINE, "{silence:?}");
+        assert_eq!(promised.recv_timeout(2 * DEADLINE).unwrap(), None, "it is told once");
+        assert_eq!(promised.try_recv().unwrap(), None);
+        publisher.publish(life);
+        assert_eq!(promised.recv().unwrap(), Received::Message(life));
+    }
+    // One that looks now and then learns it, too.
+    assert_eq!(promised.try_recv().unwrap(), None);
+    thread::sleep(DEADLINE);
+    assert!(matches!(promised.try_recv().unwrap(), Some(Received::Overdue { .. })));
+    // A short wait ends before the silence is too long.
+    publisher.publish(3);
+    assert_eq!(promised.recv().unwrap(), Received::Message(3));
+    assert_eq!(promised.recv_timeout(Duration::ZERO).unwrap(), None);
+    drop(publisher);
+    thread::sleep(DEADLINE);
+    assert_eq!(all(&mut promised), [Received::Ended { process, state: PeerState::Closed }]);
+    let all: Vec<_> =
+        all(&mut patient).into_iter().filter(|one| matches!(one, Received::Overdue { .. })).collect();
+    assert_eq!(all, [], "it has its own limit");
+}
+
+#[test]
+fn dead_publisher_has_ended_and_is_not_overdue() {
+    let scratch = Scratch::new("dead-not-overdue");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap();
+    let mut subscriber = subscriber.overdue_after(Duration::from_nanos(1));
+    let mut child = Child::new(&format!("publish-named 64 {}", scratch.0.display()));
+    (&child.socket).read_exact(&mut [0]).unwrap();
+    assert!(matches!(subscriber.recv().unwrap(), Received::Began { .. }));
+    child.kill();
+    loop {
+        match subscriber.recv().unwrap() {
+            Received::Message(_) | Received::Lagged { .. } => {}
+            Received::Ended { state: PeerState::Dead, .. } => break,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn deadline_that_cant_be_is_refused() {
+    for deadline in [Duration::ZERO, Duration::MAX] {
+        let settings = Settings::new(8).deadline(deadline);
+        let error = broadcast::lossy::<u64>(settings.clone()).map(drop).unwrap_err();
+        assert!(error.to_string().contains(&format!("in {deadline:?}: take")), "{error}");
+        let error = broadcast::lossless::<u64>(settings, 2).map(drop).unwrap_err();
+        assert!(error.to_string().contains("take a deadline of 1 ns"), "{error}");
+    }
+    let settings = Settings::new(8).deadline(Duration::from_nanos(1));
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(settings).unwrap();
+    assert_eq!(invitation.info().unwrap().deadline(), Some(Duration::from_nanos(1)));
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    assert_eq!(invitation.info().unwrap().deadline(), None);
+}
+
 /// In one call, in the directory of the user.
 #[test]
 fn one_call_is_enough() {

@@ -11,6 +11,37 @@ use annulus::{Receive, Settings};
 
 use super::{check, publish, publish_all, ring};
 
+/// A camera that is started again; and a viewer that wants its last pictures.
+#[test]
+fn numbers_of_frames_go_on_and_joiner_has_the_last_ones() {
+    let path = std::env::temp_dir().join(format!("annulus-frames-numbering-{}", std::process::id()));
+    let directory = Directory::open(&path).unwrap();
+    for life in 0..3 {
+        let builder = frames::Builder::new(Settings::new(4), 100);
+        let builder = builder.continuing(directory.numbering("camera").unwrap());
+        let (mut publisher, invitation) = if life == 1 {
+            let Shared { handle, invitation, .. } = builder.build_lossless().unwrap();
+            let mut handle = handle;
+            (0..3_u8).for_each(|byte| _ = handle.publish(&[byte]).unwrap());
+            drop(handle);
+            assert!(invitation.info().unwrap().numbering().is_some());
+            continue;
+        } else {
+            let Shared { handle, invitation, .. } = builder.build().unwrap();
+            (handle, invitation)
+        };
+        let mut early = invitation.accept_frames().unwrap().subscribe().unwrap();
+        for number in 0..3 {
+            assert_eq!(publisher.publish(&[number]), Ok(3 * life + u64::from(number)));
+        }
+        let mut late = invitation.accept_frames().unwrap().subscribe_from_oldest().unwrap();
+        assert_eq!(late.begin_with_last(2), 2);
+        assert_eq!(late.recv().unwrap().sequence(), 3 * life + 1);
+        assert_eq!(early.recv().unwrap().sequence(), 3 * life);
+    }
+    std::fs::remove_dir_all(path).unwrap();
+}
+
 #[test]
 fn frames_come_in_order_and_in_place() {
     let (mut publisher, invitation) = ring(4, 1000, 2, 2);
