@@ -3,6 +3,7 @@
 use annulus::shm::{PeerState, RingInfo, ShmKind};
 
 /// What a ring is.
+#[derive(Clone)]
 pub(crate) struct About {
     pub(crate) name: Option<String>,
     /// How texts call it.

@@ -7,6 +7,7 @@
 //! receiver   RawReceiver
 //! records    RawBytesProducer, RawBytesConsumer
 //! frames     RawFramePublisher, RawFrameSubscriber, RawFrame
+//! newest     RawNewestSender, RawNewestReader, RawChanges
 //! held       the end of a ring, as several threads use it: locks, waits, signals, forks
 //! lent       memory of a ring that Python reads or writes in place
 //! limit      how long a verb waits
@@ -25,6 +26,7 @@ mod frames;
 mod held;
 mod lent;
 mod limit;
+mod newest;
 mod open;
 mod receiver;
 mod records;
@@ -68,6 +70,7 @@ fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     open::add(module)?;
     records::add(module)?;
     frames::add(module)?;
+    newest::add(module)?;
     module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;

@@ -132,7 +132,7 @@ impl Begin {
     }
 }
 
-fn open_refused(py: Python<'_>, name: Option<&str>, refused: &OpenError) -> PyErr {
+pub(crate) fn open_refused(py: Python<'_>, name: Option<&str>, refused: &OpenError) -> PyErr {
     Sides { name, ..Sides::default() }.of_open(py, refused)
 }
 
@@ -402,7 +402,7 @@ pub(crate) fn invitation(
 }
 
 /// What the messages of a ring are to be for a process that joins, and the text of an error if they are not.
-fn expected<'a>(
+pub(crate) fn expected<'a>(
     py: Python<'_>,
     name: Option<&'a str>,
     info: &RingInfo,

@@ -83,6 +83,7 @@ pub(crate) fn of_share(py: Python<'_>, refused: &ShareError) -> PyErr {
     match refused {
         ShareError::Capacity(_)
         | ShareError::Seats { .. }
+        | ShareError::Cells { .. }
         | ShareError::Producers { .. }
         | ShareError::Frames { .. }
         | ShareError::Schema { .. } => PyValueError::new_err(refused.to_string()),

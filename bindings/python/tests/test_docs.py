@@ -129,6 +129,22 @@ def test_example_of_frames() -> None:
     assert re.fullmatch(r"frame \d+: \(480, 640\), mean \d+\.\d, \d+ lost\n", line)
 
 
+def test_example_of_newest_values() -> None:
+    script = [sys.executable, str(PYTHON / "examples" / "newest_prices.py")]
+    keeper = subprocess.Popen([*script, str(SECONDS)])
+    follower = subprocess.Popen([*script, "follow"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert follower.stdout is not None
+        line = follower.stdout.readline()
+        symbol = line.partition(":")[0]
+        newest = subprocess.run([*script, "get", symbol], capture_output=True, text=True, check=True).stdout
+    finally:
+        for process in follower, keeper:
+            process.kill()
+            process.wait()
+    assert re.fullmatch(r"[A-Z]{6}: \d+\.\d{4}\n", line) and re.fullmatch(r"\(\d+\.\d+, \d+\.\d+\)\n", newest)
+
+
 def test_example_alone() -> None:
     script = PYTHON / "examples" / "dataclasses_and_asyncio.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=SECONDS)

@@ -61,6 +61,20 @@ if TYPE_CHECKING:
         assert_type(subscriber.recv(), annulus.Frame)
         assert_type(subscriber.try_recv(), "annulus.Frame | None")
 
+    def types_of_newest() -> None:
+        sender = annulus.publish_newest("n", Quote, cells=8)
+        assert_type(sender, annulus.NewestSender[Quote])
+        sender["EURUSD"] = Quote(1.5, 2, "EURUSD", [1.0, 2.0])
+        reader = annulus.read_newest("n", Quote)
+        assert_type(reader["EURUSD"], Quote)
+        assert_type(reader.get("EURUSD"), "Quote | None")
+        assert_type(reader.get("EURUSD", 0), "Quote | int")
+        assert_type(reader.changes(), annulus.Changes[Quote])
+        for change in reader.changes("EURUSD"):
+            assert_type(change, annulus.Change[Quote])
+        assert_type(annulus.read_newest("n"), annulus.NewestReader[Any])
+        assert_type(annulus.publish_newest("n", "f8"), annulus.NewestSender[Any])
+
     async def types_of_tasks() -> None:
         subscriber = annulus.subscribe("p", Quote)
         assert_type(await subscriber.recv_async(), Quote)

@@ -82,6 +82,24 @@ def test_messages_are_dataclasses_and_structures() -> None:
     )
 
 
+def test_newest_values_are_bytes_and_dataclasses() -> None:
+    check(
+        """
+        import annulus
+        @annulus.message
+        class Point:
+            x: annulus.f64
+            y: annulus.f64
+        with annulus.publish_newest("p", Point, cells=3) as sender:
+            sender["a"] = Point(1.5, 2.5)
+            reader, as_bytes = annulus.read_newest("p", Point), annulus.read_newest("p")
+            assert reader["a"] == sender["a"] == Point(1.5, 2.5)
+            assert as_bytes["a"] == annulus.to_bytes(Point(1.5, 2.5))
+            assert as_bytes.changes().recv(60) == annulus.Change(0, "a", as_bytes["a"])
+        """
+    )
+
+
 @pytest.mark.parametrize(
     "use",
     [

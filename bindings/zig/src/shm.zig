@@ -443,6 +443,154 @@ pub fn Frames(comptime T: type) type {
     };
 }
 
+/// Newest values of type `T`, in one cell or in a table of many, by number or by key: a configuration, a state, prices. A reader that comes has
+/// the newest value at once. The capacity is how many cells there are.
+pub fn Watch(comptime T: type) type {
+    message.check(T, false);
+    return struct {
+        /// Writes the values. It never waits.
+        pub const Sender = struct {
+            raw: ?*c.annulus_watch_sender,
+
+            /// Replaces the value of a cell. It is misuse if there is no such cell.
+            pub fn send(sender_: *Sender, cell_: usize, value: T) void {
+                status.expect(c.annulus_watch_sender_send(sender_.raw, cell_, &value, @sizeOf(T)));
+            }
+            /// The newest value of a cell; null if nothing was sent to it.
+            pub fn get(sender_: *Sender, cell_: usize) ?T {
+                var value: T = undefined;
+                const code = c.annulus_watch_sender_get(sender_.raw, cell_, &value, @sizeOf(T));
+                if (code == c.ANNULUS_EMPTY) return null;
+                status.expect(code);
+                return value;
+            }
+            /// The cell of this key, which gets one if it has none yet. A key is UTF-8, of 1 to 64 bytes; any other one is misuse.
+            /// `error.Occupied`: all cells have other keys.
+            pub fn cell(sender_: *Sender, key_: [:0]const u8) error{Occupied}!usize {
+                var found: usize = 0;
+                try status.check(error{Occupied}, c.annulus_watch_sender_cell(sender_.raw, key_.ptr, &found));
+                return found;
+            }
+            /// How many cells there are.
+            pub fn cells(sender_: *const Sender) usize {
+                return c.annulus_watch_sender_cells(sender_.raw);
+            }
+            /// Ends the table; the values stay. No effect the second time.
+            pub fn deinit(sender_: *Sender) void {
+                status.expect(c.annulus_watch_sender_free(sender_.raw));
+                sender_.raw = null;
+            }
+        };
+
+        /// The key of a cell.
+        pub const Key = struct {
+            bytes: [c.ANNULUS_WATCH_KEY_SIZE]u8 = @splat(0),
+
+            pub fn slice(key_: *const Key) []const u8 {
+                return std.mem.sliceTo(&key_.bytes, 0);
+            }
+        };
+
+        pub const GetError = error{
+            /// The sender has replaced the value at each of 1,000 looks: try again.
+            Timeout,
+            Corrupt,
+        };
+
+        /// Reads the values.
+        pub const Reader = struct {
+            raw: ?*c.annulus_watch_reader,
+
+            /// The newest value of a cell, without a wait; null if nothing was sent to it. It is misuse if there is no such cell.
+            pub fn get(reader_: *Reader, cell_: usize) GetError!?T {
+                var value: T = undefined;
+                const code = c.annulus_watch_reader_get(reader_.raw, cell_, &value, @sizeOf(T));
+                if (code == c.ANNULUS_EMPTY) return null;
+                try status.check(GetError, code);
+                return value;
+            }
+            /// The cell of a key; null if no cell has it yet. It looks at all cells, so keep what it finds.
+            pub fn cell(reader_: *const Reader, key_: [:0]const u8) ?usize {
+                var found: usize = 0;
+                const code = c.annulus_watch_reader_cell(reader_.raw, key_.ptr, &found);
+                if (code == c.ANNULUS_NOT_FOUND) return null;
+                status.expect(code);
+                return found;
+            }
+            /// The key of a cell; null if it has none yet. It is misuse if there is no such cell.
+            pub fn key(reader_: *const Reader, cell_: usize) ?Key {
+                var found: Key = .{};
+                const code = c.annulus_watch_reader_key(reader_.raw, cell_, @ptrCast(&found.bytes));
+                if (code == c.ANNULUS_NOT_FOUND) return null;
+                status.expect(code);
+                return found;
+            }
+            /// How many cells there are.
+            pub fn cells(reader_: *const Reader) usize {
+                return c.annulus_watch_reader_cells(reader_.raw);
+            }
+            /// Changes of a cell, or with null of all. It begins with the values that are there, and lives on without the reader.
+            pub fn changes(reader_: *const Reader, cell_: ?usize) Changes {
+                var raw: ?*c.annulus_watch_changes = null;
+                status.expect(c.annulus_watch_reader_changes(reader_.raw, cell_ orelse std.math.maxInt(usize), &raw));
+                return .{ .raw = raw };
+            }
+            /// No effect the second time.
+            pub fn deinit(reader_: *Reader) void {
+                status.expect(c.annulus_watch_reader_free(reader_.raw));
+                reader_.raw = null;
+            }
+        };
+
+        /// A cell, and its newest value.
+        pub const Change = struct { cell: usize, value: T };
+
+        pub const RecvError = error{ Timeout, Closed, PeerDied, Corrupt };
+
+        /// Receives changes: each cell comes once, with the value that is newest then.
+        pub const Changes = struct {
+            raw: ?*c.annulus_watch_changes,
+
+            /// The next change. Waits for it for so many nanoseconds at most; `forever` is no limit.
+            pub fn recv(changes_: *Changes, timeout_ns: u64) RecvError!Change {
+                return (try found(changes_, timeout_ns)) orelse error.Timeout;
+            }
+            /// The next change, if there is one.
+            pub fn tryRecv(changes_: *Changes) RecvError!?Change {
+                return found(changes_, 0);
+            }
+            fn found(changes_: *Changes, timeout_ns: u64) RecvError!?Change {
+                var change: Change = undefined;
+                const code = c.annulus_watch_changes_recv(changes_.raw, timeout_ns, &change.value, @sizeOf(T), &change.cell);
+                if (code == c.ANNULUS_EMPTY) return null;
+                try status.check(RecvError, code);
+                return change;
+            }
+            /// No effect the second time.
+            pub fn deinit(changes_: *Changes) void {
+                status.expect(c.annulus_watch_changes_free(changes_.raw));
+                changes_.raw = null;
+            }
+        };
+
+        /// Makes the cells: this process writes.
+        pub fn sender(options: Options, why: ?*Diagnosis) MakeError!Made(Sender) {
+            status.checkLibrary();
+            var raw: ?*c.annulus_watch_sender = null;
+            var invitation: ?*c.annulus_invitation = null;
+            try status.check(MakeError, c.annulus_shared_watch_new(&options.raw(T), &raw, &invitation, Diagnosis.of(why)));
+            return .{ .handle = .{ .raw = raw }, .invitation = .{ .raw = invitation } };
+        }
+        /// Opens them: this process reads.
+        pub fn reader(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Reader {
+            status.checkLibrary();
+            var raw: ?*c.annulus_watch_reader = null;
+            try status.check(JoinError, c.annulus_invitation_watch(by.raw, &options.raw(T), &raw, Diagnosis.of(why)));
+            return .{ .raw = raw };
+        }
+    };
+}
+
 /// A queue from several processes to one.
 pub fn Mpsc(comptime T: type) type {
     return struct {

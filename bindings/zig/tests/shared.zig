@@ -195,3 +195,46 @@ test "frames are written once, and read in place" {
     try testing.expectEqual(1, second.values()[0].number);
     second.deinit();
 }
+
+test "newest values are read at once, by number and by key" {
+    const Values = shm.Watch(Quote);
+    const made = try Values.sender(.{ .capacity = 3 }, null);
+    var sender, var invitation = .{ made.handle, made.invitation };
+    defer invitation.deinit();
+    var why: shm.Diagnosis = .{};
+    try testing.expectError(error.Mismatch, shm.Watch(u64).reader(&invitation, .{}, &why));
+    try testing.expect(why.found() != why.wanted());
+    var reader = try Values.reader(&invitation, .{}, null);
+    try testing.expectEqual(3, reader.cells());
+    try testing.expectEqual(null, try reader.get(0));
+    try testing.expectEqual(null, reader.cell("EURUSD"));
+    try testing.expectEqual(null, reader.key(0));
+
+    for ([_][:0]const u8{ "EURUSD", "USDJPY", "EURUSD", "GBPUSD" }, [_]usize{ 0, 1, 0, 2 }) |key, cell| {
+        try testing.expectEqual(cell, try sender.cell(key));
+    }
+    try testing.expectError(error.Occupied, sender.cell("more"));
+    try testing.expectEqual(null, sender.get(1));
+    sender.send(1, .{ .number = 1, .price = 1.5 });
+    sender.send(1, .{ .number = 2, .price = 2.5 });
+    const newest: Quote = .{ .number = 2, .price = 2.5 };
+    try testing.expectEqual(newest, sender.get(1).?);
+    try testing.expectEqual(newest, (try reader.get(reader.cell("USDJPY").?)).?);
+    try testing.expectEqualStrings("GBPUSD", reader.key(2).?.slice());
+
+    var all = reader.changes(null);
+    var one = reader.changes(2);
+    reader.deinit();
+    try testing.expectEqual(Values.Change{ .cell = 1, .value = newest }, try all.recv(shm.forever));
+    try testing.expectEqual(null, try all.tryRecv());
+    try testing.expectError(error.Timeout, one.recv(1000));
+    sender.send(2, newest);
+    sender.deinit();
+    sender.deinit();
+    try testing.expectEqual(2, (try one.tryRecv()).?.cell);
+    try testing.expectEqual(2, (try all.recv(shm.forever)).cell);
+    try testing.expectError(error.Closed, all.recv(shm.forever));
+    try testing.expectError(error.Closed, one.tryRecv());
+    all.deinit();
+    one.deinit();
+}

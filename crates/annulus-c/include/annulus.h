@@ -163,6 +163,11 @@
 #define ANNULUS_BYTES 6
 
 /**
+ * A key of a cell, and the 0 behind it, have up to so many bytes.
+ */
+#define ANNULUS_WATCH_KEY_SIZE 65
+
+/**
  * The size of the largest class, in bytes.
  */
 #define ANNULUS_MESSAGE_MAX 4096
@@ -401,6 +406,21 @@ typedef struct annulus_subscribable annulus_subscribable;
  * A receiving end of a broadcast ring. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_subscriber annulus_subscriber;
+
+/**
+ * What waits for changes of newest values. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_watch_changes annulus_watch_changes;
+
+/**
+ * A reading end of newest values. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_watch_reader annulus_watch_reader;
+
+/**
+ * The writing end of newest values. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_watch_sender annulus_watch_sender;
 
 /**
  * How a thread waits: its kind is one of the ANNULUS_WAIT_…. All zero is the default: it polls a little,
@@ -2627,6 +2647,162 @@ annulus_status annulus_frame_subscriber_peer(const struct annulus_frame_subscrib
 annulus_status annulus_frame_subscriber_free(struct annulus_frame_subscriber *subscriber);
 
 /**
+ * Makes cells for newest values, and what writes them: one cell, or a table of as many as the capacity of
+ * the options says, 1 to 1,048,576. A value has up to 4,096 bytes. Nothing was sent to a cell at first.
+ *
+ * The sender never waits, and a reader that comes has the newest values at once. All of the memory is there
+ * from the beginning: for each cell four values, and 64 bytes for a key. Otherwise as
+ * annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_watch_new(const struct annulus_shared_options *options,
+                                        struct annulus_watch_sender **sender,
+                                        struct annulus_invitation **invitation,
+                                        struct annulus_shared_error *error);
+
+/**
+ * Opens newest values, to read them. The caller owns the reader. Otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_watch(const struct annulus_invitation *invitation,
+                                        const struct annulus_shared_options *options,
+                                        struct annulus_watch_reader **reader,
+                                        struct annulus_shared_error *error);
+
+/**
+ * Replaces the value of a cell, from 0 on, by a copy of size bytes. Never waits.
+ *
+ * The thread that uses the sender may call this. Returns ANNULUS_INVALID (also: there is no such cell),
+ * ANNULUS_WRONG_SIZE (of the value), ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_watch_sender_send(struct annulus_watch_sender *sender,
+                                         size_t cell,
+                                         const void *value,
+                                         size_t size);
+
+/**
+ * Copies the newest value of a cell, as this sender has sent it. Returns ANNULUS_EMPTY: nothing was sent
+ * to it yet; otherwise as annulus_watch_sender_send. Then value is as it was.
+ */
+annulus_status annulus_watch_sender_get(struct annulus_watch_sender *sender,
+                                        size_t cell,
+                                        void *value,
+                                        size_t size);
+
+/**
+ * The cell of this key, which from now on has that key: the first one without a key, if no cell has this one
+ * yet. A key is a text of 1 to 64 bytes of UTF-8. No key changes, and none is taken back.
+ *
+ * The thread that uses the sender may call this. Returns ANNULUS_OCCUPIED: all cells have other keys;
+ * ANNULUS_INVALID: there can be no such key; ANNULUS_NOT_A_HANDLE. Then *cell is SIZE_MAX.
+ */
+annulus_status annulus_watch_sender_cell(struct annulus_watch_sender *sender, const char *key, size_t *cell);
+
+/**
+ * How many cells there are; 0 if sender is no handle.
+ */
+size_t annulus_watch_sender_cells(const struct annulus_watch_sender *sender);
+
+/**
+ * Frees the sender: what waits for changes receives those that are new to it, and then ANNULUS_CLOSED. The
+ * values stay. Null is no error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_watch_sender_free(struct annulus_watch_sender *sender);
+
+/**
+ * Copies the newest value of a cell to value, whole, and waits for nobody. It is no older than any value
+ * that was sent before this call. The values stay when the sender is gone.
+ *
+ * The thread that uses the reader may call this. Returns ANNULUS_EMPTY: nothing was sent to the cell yet;
+ * ANNULUS_TIMEOUT: the sender has replaced the value at each of 1,000 looks, so try again;
+ * ANNULUS_CORRUPT; ANNULUS_INVALID (also: there is no such cell), ANNULUS_WRONG_SIZE,
+ * ANNULUS_NOT_A_HANDLE. Then value is as it was.
+ */
+annulus_status annulus_watch_reader_get(struct annulus_watch_reader *reader,
+                                        size_t cell,
+                                        void *value,
+                                        size_t size);
+
+/**
+ * The cell of a key. It looks at all cells, so keep what it finds. Returns ANNULUS_NOT_FOUND: no cell has
+ * this key yet; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *cell is SIZE_MAX.
+ */
+annulus_status annulus_watch_reader_cell(const struct annulus_watch_reader *reader,
+                                         const char *key,
+                                         size_t *cell);
+
+/**
+ * Stores the key of a cell at key, with a 0 behind it: char key[ANNULUS_WATCH_KEY_SIZE];. Returns
+ * ANNULUS_NOT_FOUND: the cell has none yet; ANNULUS_INVALID (also: there is no such cell),
+ * ANNULUS_NOT_A_HANDLE. Then key is an empty text.
+ */
+annulus_status annulus_watch_reader_key(const struct annulus_watch_reader *reader, size_t cell, char *key);
+
+/**
+ * How many cells there are; 0 if reader is no handle.
+ */
+size_t annulus_watch_reader_cells(const struct annulus_watch_reader *reader);
+
+/**
+ * As annulus_producer_peer: whether the process of the sender is there.
+ */
+annulus_status annulus_watch_reader_peer(const struct annulus_watch_reader *reader, annulus_peer *peer);
+
+/**
+ * Makes what waits for changes of a cell, or with ANNULUS_WATCH_ALL_CELLS (SIZE_MAX) of all. It has seen
+ * no value yet, so it begins with those that are there. The caller owns it; it lives on when the reader is
+ * freed.
+ * Returns ANNULUS_INVALID (also: there is no such cell), ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_watch_reader_changes(const struct annulus_watch_reader *reader,
+                                            size_t cell,
+                                            struct annulus_watch_changes **changes);
+
+/**
+ * Frees the reader. Null is no error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_watch_reader_free(struct annulus_watch_reader *reader);
+
+/**
+ * Receives the next change: the newest value of a cell goes to value, and its number to *cell, which may
+ * be null. Waits for it for timeout_ns nanoseconds at most: with 0 it does not wait, ANNULUS_FOREVER is
+ * no limit. No change is lost, and each cell comes once, with the value that is newest then.
+ *
+ * The thread that uses the changes may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY);
+ * ANNULUS_CLOSED, ANNULUS_PEER_DIED: nothing is new, and nothing changes any more; ANNULUS_CORRUPT,
+ * which annulus_watch_changes_corrupt counts; ANNULUS_INVALID, ANNULUS_WRONG_SIZE,
+ * ANNULUS_NOT_A_HANDLE. Then value and *cell are as they were.
+ */
+annulus_status annulus_watch_changes_recv(struct annulus_watch_changes *changes,
+                                          uint64_t timeout_ns,
+                                          void *value,
+                                          size_t size,
+                                          size_t *cell);
+
+/**
+ * How many values it has passed over that were none of the schema. 0 if changes is no handle.
+ */
+uint64_t annulus_watch_changes_corrupt(const struct annulus_watch_changes *changes);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd;
+ * annulus_watch_changes_arm arms it. Returns ANNULUS_SYSTEM, ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_watch_changes_fd(struct annulus_watch_changes *changes, int *fd);
+
+/**
+ * Arms the descriptor, before each wait for it, as annulus_consumer_arm. *ready says whether a change,
+ * or the end, is there already; then receive first. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_watch_changes_arm(struct annulus_watch_changes *changes, bool *ready);
+
+/**
+ * Frees what waits for changes. Its descriptor is closed. Null is no error, and has no effect. Returns
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_watch_changes_free(struct annulus_watch_changes *changes);
+
+/**
  * Stores whether the process of the consumer is there. Some system calls.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_UNSUPPORTED for a queue within one
@@ -2677,5 +2853,7 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
 #define ANNULUS_SHARED_BYTES_OPTIONS(capacity) ANNULUS_SHARED_OPTIONS(capacity, char, NULL)
 /* annulus_frame_options frames = ANNULUS_FRAME_OPTIONS(1 << 20); The rest is the default. */
 #define ANNULUS_FRAME_OPTIONS(frame_bytes) {sizeof(annulus_frame_options), (frame_bytes), 0, 0, false}
+/* For annulus_watch_reader_changes: all cells. */
+#define ANNULUS_WATCH_ALL_CELLS SIZE_MAX
 /* annulus_shared_error error = ANNULUS_SHARED_ERROR; */
 #define ANNULUS_SHARED_ERROR {sizeof(annulus_shared_error), 0, 0, 0, {0}}

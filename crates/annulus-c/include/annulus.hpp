@@ -24,5 +24,6 @@
 #include <annulus/queue.hpp>
 #include <annulus/shm.hpp>
 #include <annulus/spsc.hpp>
+#include <annulus/watch.hpp>
 
 #endif // ANNULUS_HPP

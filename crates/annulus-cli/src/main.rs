@@ -16,6 +16,7 @@
 //! messages  the messages of this program, and what is in the messages of any ring
 //! values    messages as JSON, by the schema of their ring
 //! watch     `annulus watch`: the messages of such a ring
+//! get       `annulus get`: newest values
 //! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
@@ -33,6 +34,8 @@ mod bridge;
 mod completion;
 mod demo;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod get;
 #[cfg(test)]
 #[path = "../../annulus/tests/support/hang.rs"]
 mod hang;
@@ -94,6 +97,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Watch(watch::Arguments),
     #[cfg(target_os = "linux")]
+    Get(get::Arguments),
+    #[cfg(target_os = "linux")]
     Hz(hz::Arguments),
     #[cfg(target_os = "linux")]
     Bench(bench::Arguments),
@@ -115,6 +120,7 @@ EXAMPLES:
   annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
   annulus watch quotes         its messages, as they come (Linux)
+  annulus get prices           newest values, of one cell or of all (Linux)
   annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
@@ -155,6 +161,8 @@ fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Sub(arguments) => lines::subscribe(&arguments),
         #[cfg(target_os = "linux")]
         Command::Watch(arguments) => watch::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Get(arguments) => get::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Hz(arguments) => hz::run(&arguments),
         #[cfg(target_os = "linux")]

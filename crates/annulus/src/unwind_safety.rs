@@ -171,6 +171,9 @@ whole_after_a_panic! {
     [] crate::shm::dynamic::Reserved<'_>;
     [] crate::shm::dynamic::Ring;
     [] crate::shm::dynamic::Sender;
+    [] crate::shm::dynamic::watch::AcceptedWatch;
+    [] crate::shm::dynamic::watch::Changes;
+    [] crate::shm::dynamic::watch::Sender;
     [] crate::shm::FindError;
     [M] crate::shm::frames::AcceptedFrames<M>;
     [] crate::shm::frames::Frame;

@@ -72,6 +72,7 @@ from ._message import (
     u64,
     u128,
 )
+from ._newest import Change, Changes, NewestReader, NewestSender
 from ._numpy import set_text, text
 from ._open import (
     Entry,
@@ -86,6 +87,8 @@ from ._open import (
     produce_bytes,
     publish,
     publish_frames,
+    publish_newest,
+    read_newest,
     spsc,
     subscribe,
     subscribe_frames,
@@ -100,6 +103,8 @@ __all__ = [
     "Array",
     "BytesConsumer",
     "BytesProducer",
+    "Change",
+    "Changes",
     "ClosedError",
     "Comment",
     "Consumer",
@@ -120,6 +125,8 @@ __all__ = [
     "MismatchError",
     "Name",
     "NameTakenError",
+    "NewestReader",
+    "NewestSender",
     "NoSeatError",
     "NonZero",
     "PermissionError",
@@ -156,6 +163,8 @@ __all__ = [
     "produce_bytes",
     "publish",
     "publish_frames",
+    "publish_newest",
+    "read_newest",
     "schema",
     "set_text",
     "spsc",

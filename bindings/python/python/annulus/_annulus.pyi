@@ -525,3 +525,102 @@ def join_frames(
     awaited: bool = True,
 ) -> RawFrameSubscriber:
     """Subscribes to a ring of frames. Waits for the ring so long."""
+
+class RawNewestSender:
+    """Writes the values of a table."""
+
+    def send_to(self, cell: int, buffer: _Buffer) -> None:
+        """Replaces the value of a cell. Never waits. IndexError, ClosedError."""
+    def get(self, cell: int) -> Any:
+        """The newest value of a cell, as bytes, or as a NumPy scalar after `make_values_by`; None if nothing was sent to it. IndexError."""
+    def cell(self, key: str) -> int:
+        """The cell of this key, which gets one if it has none. ValueError: there can be no such key. NoSeatError: all cells have others."""
+    def make_values_by(self, dtype: Any) -> None:
+        """From now on `get` makes NumPy scalars of this dtype. Once for each handle."""
+    @property
+    def invitation(self) -> RawInvitation | None: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def kind(self) -> _Kind: ...
+    @property
+    def capacity(self) -> int:
+        """How many cells there are."""
+    @property
+    def message_bytes(self) -> int: ...
+    @property
+    def schema(self) -> str | None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def close(self) -> None: ...
+
+class RawNewestReader:
+    """Reads the values of a table."""
+
+    def get(self, cell: int) -> Any:
+        """The newest value of a cell, as of `RawNewestSender.get`. AnnulusError: the sender has replaced it at each look."""
+    def find(self, key: str) -> int | None:
+        """The cell of a key; None if no cell has it yet."""
+    def keys(self) -> list[tuple[int, str]]:
+        """Each cell that has a key, and its key, in the order in which they were added."""
+    def changes(self, cell: int | None = None) -> RawChanges:
+        """Waits for changes of a cell, or of all: it begins with the values that are there. IndexError."""
+    def make_values_by(self, dtype: Any) -> None:
+        """From now on `get` makes NumPy scalars of this dtype. Once for each handle."""
+    @property
+    def state(self) -> _State: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def kind(self) -> _Kind: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def message_bytes(self) -> int: ...
+    @property
+    def schema(self) -> str | None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def close(self) -> None: ...
+
+class RawChanges:
+    """Waits for changes of a table."""
+
+    def recv(self, timeout: float | None = None) -> tuple[int, Any]:
+        """Receives the next change: its cell, and the newest value. Waits for it. TimeoutError, ClosedError."""
+    def try_recv(self) -> tuple[int, Any] | None:
+        """As `recv`, without a wait; None if nothing has changed. ClosedError."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[int, Any]: ...
+    def key(self, cell: int) -> str | None:
+        """The key of a cell; None if it has none yet."""
+    def make_values_by(self, dtype: Any) -> None:
+        """From now on `recv` and its like make NumPy scalars of this dtype. Once for each handle."""
+    @property
+    def state(self) -> _State: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def fileno(self) -> int: ...
+    def arm(self) -> bool: ...
+    def close(self) -> None: ...
+
+def make_newest(
+    name: str | None,
+    directory: _Directory,
+    cells: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+) -> RawNewestSender:
+    """Makes a table of newest values, and its sender."""
+
+def join_newest(
+    name: str | RawInvitation,
+    directory: _Directory = None,
+    schema: str | None = None,
+    bytes: int | None = None,
+    wait: str = "block",
+    timeout: float | None = 0,
+) -> RawNewestReader:
+    """Opens a table of newest values, to read them. Waits for it so long."""

@@ -9,6 +9,7 @@ from ._forms import Asked
 from ._frame_rings import FramePublisher, FrameSubscriber, Shape
 from ._frame_rings import made as _made_frames
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from ._newest import NewestReader, NewestSender
 from ._ring import Directory, Ring, form_of, ring_at
 from .schema import Schema, SchemaLike
 
@@ -527,3 +528,87 @@ def subscribe_frames(
     :func:`subscribe`. :class:`annulus.NoSeatError`: it has all subscribers that it has room for."""
     ring: Ring[Any] = Ring(name, directory=directory)
     return ring.subscribe_frames(start=start, timeout=timeout, awaited=awaited, wait=wait)
+
+
+@overload
+def publish_newest(
+    name: str | None,
+    dtype: type[M],
+    *,
+    cells: int = 1,
+    directory: Directory = None,
+    wait: str = "block",
+) -> NewestSender[M]: ...
+@overload
+def publish_newest(
+    name: str | None,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    cells: int = 1,
+    directory: Directory = None,
+    wait: str = "block",
+) -> NewestSender[Any]: ...
+def publish_newest(
+    name: str | None,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    cells: int = 1,
+    directory: Directory = None,
+    wait: str = "block",
+) -> NewestSender[Any]:
+    """Makes cells for newest values, and what writes them: a configuration, a state, prices by key. A reader
+    that comes has the newest value at once, and a slow one sees the newest of several. Without a name it is
+    for this process: ``sender.ring.read_newest()``.
+
+    What a value is, ``dtype``, ``schema`` or ``message_bytes`` says, as in :func:`publish`; it has up to
+    4,096 bytes. There are so many ``cells``, each of which may have a key of up to 64 bytes.
+
+    The values stay readable when the sender has ended; a new sender of the same name makes new cells. Raises
+    :class:`annulus.NameTakenError`, :class:`annulus.SchemaError`, :class:`annulus.DirectoryError`,
+    ``ValueError``.
+
+    >>> with annulus.publish_newest("doc-newest", [("bid", "f8"), ("ask", "f8")], cells=1000) as prices:
+    ...     prices["EURUSD"] = (1.0921, 1.0922)
+    ...     float(annulus.read_newest("doc-newest")["EURUSD"]["bid"])
+    1.0921
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    _check_directory(name, directory)
+    text, size = _made(asked, "publish_newest")
+    raw = _annulus.make_newest(name, directory, cells, text, size, wait=wait)
+    return NewestSender(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
+
+
+@overload
+def read_newest(
+    name: str, dtype: type[M], *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
+) -> NewestReader[M]: ...
+@overload
+def read_newest(
+    name: str,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> NewestReader[Any]: ...
+def read_newest(
+    name: str,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> NewestReader[Any]:
+    """Opens the newest values of this name, of any process in any language. The arguments and the errors are
+    as of :func:`subscribe`. See :func:`publish_newest` for an example."""
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.read_newest(dtype, schema=schema, message_bytes=message_bytes, timeout=timeout, wait=wait)

@@ -10,6 +10,7 @@ from ._annulus import MismatchError
 from ._forms import Asked, Form
 from ._frame_rings import FrameSubscriber
 from ._handles import BytesConsumer, Consumer, Producer, Publisher, Subscriber, called
+from ._newest import NewestReader
 from .schema import SchemaLike
 
 if TYPE_CHECKING:
@@ -225,6 +226,39 @@ class Ring(Generic[M]):
         )
         return FrameSubscriber(raw, ring_at(self._at, self._directory, None))
 
+    @overload
+    def read_newest(self, *, timeout: float | None = 0, wait: str = "block") -> NewestReader[M]: ...
+    @overload
+    def read_newest(
+        self, dtype: type[N], *, timeout: float | None = 0, wait: str = "block"
+    ) -> NewestReader[N]: ...
+    @overload
+    def read_newest(
+        self,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        schema: SchemaLike | None = None,
+        message_bytes: int | None = None,
+        timeout: float | None = 0,
+        wait: str = "block",
+    ) -> NewestReader[Any]: ...
+    def read_newest(
+        self,
+        dtype: Any = None,
+        *,
+        schema: SchemaLike | None = None,
+        message_bytes: int | None = None,
+        timeout: float | None = 0,
+        wait: str = "block",
+    ) -> NewestReader[Any]:
+        """Opens newest values: see :func:`annulus.read_newest`."""
+        asked = self._asked(dtype, schema, message_bytes)
+        self._check(asked, ("watch",), "read_newest")
+        raw = _annulus.join_newest(
+            self._at, self._directory, asked.expected(), asked.message_bytes, wait=wait, timeout=timeout
+        )
+        return NewestReader(raw, form_of(raw, asked), self._for(asked))
+
     def consume_bytes(self, *, timeout: float | None = 0, wait: str = "block") -> BytesConsumer:
         """Becomes the consumer of a queue of records: see :func:`annulus.consume_bytes`."""
         raw = _annulus.join_bytes(self._at, self._directory, wait=wait, timeout=timeout)
@@ -255,8 +289,9 @@ class Ring(Generic[M]):
         if found["kind"] not in kinds:
             others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
             others |= {"frames": "subscribe_frames", "lossless_frames": "subscribe_frames"}
+            others |= {"watch": "read_newest"}
             other = others.get(found["kind"], "subscribe")
-            hint = f"; annulus.{other} takes it" if verb in ("subscribe", "consume") else ""
+            hint = f"; annulus.{other} takes it" if verb in ("subscribe", "consume", "read_newest") else ""
             raise MismatchError(
                 f"{called(self.name)} is of the kind {found['kind']}, and {verb} is for "
                 f"{', '.join(kinds)}{hint}"

@@ -28,6 +28,85 @@ pub(crate) enum FrameSubscriber {}
 /// There is none.
 pub(crate) enum HeldFrame {}
 
+/// There is none.
+pub(crate) enum WatchSender {}
+
+/// There is none.
+pub(crate) enum WatchReader {}
+
+/// There is none.
+pub(crate) enum WatchChanges {}
+
+impl WatchSender {
+    pub(crate) unsafe fn send(&mut self, _: usize, _: *const u8, _: usize) -> Done {
+        match *self {}
+    }
+
+    pub(crate) unsafe fn get(&mut self, _: usize, _: *mut u8, _: usize) -> Done {
+        match *self {}
+    }
+
+    pub(crate) fn cell(&mut self, _: &str) -> Done<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn cells(&self) -> usize {
+        match *self {}
+    }
+}
+
+impl WatchReader {
+    pub(crate) unsafe fn get(&mut self, _: usize, _: *mut u8, _: usize) -> Done {
+        match *self {}
+    }
+
+    pub(crate) fn cell(&self, _: &str) -> Done<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn key(&self, _: usize) -> Done<String> {
+        match *self {}
+    }
+
+    pub(crate) fn cells(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn peer(&self) -> annulus_peer {
+        match *self {}
+    }
+
+    pub(crate) fn changes(&self, _: usize) -> Done<WatchChanges> {
+        match *self {}
+    }
+}
+
+impl WatchChanges {
+    pub(crate) unsafe fn recv(&mut self, _: *mut u8, _: usize, _: Patience) -> Done<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn corrupt(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn fd(&mut self) -> Done<i32> {
+        match *self {}
+    }
+
+    pub(crate) fn arm(&mut self) -> Done<bool> {
+        match *self {}
+    }
+}
+
+pub(crate) fn watch_sender(_: &SharedOptions) -> Shared<(WatchSender, Invitation)> {
+    none()
+}
+
+pub(crate) fn watch_reader(_: &Invitation, _: &SharedOptions) -> Shared<WatchReader> {
+    none()
+}
+
 impl FramePublisher {
     pub(crate) fn loan(&mut self, _: usize) -> Done<*mut u8> {
         match *self {}

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use annulus::shm::dynamic::OpenError;
 use annulus::shm::{AttachError, DirectoryError, FindError, NameError, ShareError, ShmKind};
 
 use super::error::Why;
 use crate::status::annulus_status::{
     ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_MISMATCH, ANNULUS_NO_MEMORY, ANNULUS_NO_RING, ANNULUS_NOT_FOUND,
-    ANNULUS_OCCUPIED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT,
+    ANNULUS_OCCUPIED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_WRONG_SIZE,
 };
 use crate::status::of_capacity;
 
@@ -72,6 +73,20 @@ impl From<ShareError> for Why {
             ShareError::Seats { seats: places, most } | ShareError::Producers { producers: places, most } => {
                 Self::new(ANNULUS_INVALID, text).with(places as u64, most as u64)
             }
+            _ => Self::new(ANNULUS_INVALID, text),
+        }
+    }
+}
+
+impl From<OpenError> for Why {
+    fn from(error: OpenError) -> Self {
+        let text = error.to_string();
+        match error {
+            OpenError::Attach(error) => error.into(),
+            OpenError::Share(error) => error.into(),
+            OpenError::NoSeat(_) => Self::new(ANNULUS_OCCUPIED, text),
+            OpenError::TooLong { .. } => Self::new(ANNULUS_WRONG_SIZE, text),
+            OpenError::Kind(kind) => Self::new(ANNULUS_MISMATCH, text).with(of_kind(kind).into(), 0),
             _ => Self::new(ANNULUS_INVALID, text),
         }
     }

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn annulus_invitation_free(invitation: *mut annulus_invita
 /// # Safety
 ///
 /// `text` is null, or a string that lives for `'a`.
-unsafe fn text<'a>(text: *const c_char) -> Shared<Option<&'a str>> {
+pub(super) unsafe fn text<'a>(text: *const c_char) -> Shared<Option<&'a str>> {
     if text.is_null() {
         return Ok(None);
     }

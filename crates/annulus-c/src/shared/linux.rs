@@ -90,7 +90,7 @@ impl SharedOptions {
     }
 
     /// What messages are checked by, if there is something to check.
-    fn checks(&self) -> Option<Arc<Checker>> {
+    pub(super) fn checks(&self) -> Option<Arc<Checker>> {
         let checker = Checker::new(self.schema.as_ref()?);
         (!checker.any_bytes_are_messages()).then(|| Arc::new(checker))
     }

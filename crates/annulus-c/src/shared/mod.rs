@@ -6,6 +6,7 @@
 //! invitation  what another process needs, through a socket or by a name
 //! rings       how rings are made, and how processes join them
 //! bytes       the same for queues of records
+//! watch       newest values; watch_ends: what the handles have
 //! frames      rings of frames; frame_types: what C sees of them; frame_ends: what the handles have
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
@@ -27,6 +28,8 @@ mod frame_types;
 
 mod frames;
 
+mod watch;
+
 mod peer;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -39,15 +42,21 @@ mod failure;
 mod frame_ends;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod watch_ends;
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use elsewhere as frame_system;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use elsewhere as system;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+use elsewhere as watch_system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use frame_ends as frame_system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use linux as system;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use watch_ends as watch_system;
 
 pub use bytes::*;
 pub use error::annulus_shared_error;
@@ -57,3 +66,4 @@ pub use invitation::*;
 pub use options::*;
 pub use peer::*;
 pub use rings::*;
+pub use watch::*;

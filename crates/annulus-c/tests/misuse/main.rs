@@ -16,6 +16,8 @@ mod bytes;
 mod shared;
 mod texts;
 mod views;
+#[cfg(not(miri))]
+mod watch;
 
 /// The same numbers each time (xorshift).
 struct Dice(u64);
@@ -52,6 +54,8 @@ struct Program {
     pools: Vec<*mut annulus_pool>,
     invitations: Vec<*mut annulus_invitation>,
     records: bytes::Records,
+    #[cfg(not(miri))]
+    watches: watch::Watches,
     /// Views that are not ended.
     senders: Vec<annulus_spsc_producer>,
     receivers: Vec<annulus_spsc_consumer>,
@@ -352,6 +356,13 @@ impl Program {
             records.subscribers annulus_bytes_subscriber_free;
             records.invitations annulus_invitation_free;
         }
+        #[cfg(not(miri))]
+        all! {
+            watches.senders annulus_watch_sender_free;
+            watches.readers annulus_watch_reader_free;
+            watches.changes annulus_watch_changes_free;
+            watches.invitations annulus_invitation_free;
+        }
     }
 
     fn others(&mut self) {
@@ -415,6 +426,8 @@ fn any_call_gives_a_status() {
             pools: vec![ptr::null_mut()],
             invitations: vec![ptr::null_mut()],
             records: bytes::Records::new(),
+            #[cfg(not(miri))]
+            watches: watch::Watches::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
             publishes: Vec::new(),
@@ -442,6 +455,11 @@ fn any_call_gives_a_status() {
                 19 => program.shared(),
                 _ => program.stats(),
             }
+        }
+        #[cfg(not(miri))]
+        for _ in 0..100 {
+            program.watch();
+            program.newest_values();
         }
         program.end();
         for (all, found) in all.iter_mut().zip(program.found) {

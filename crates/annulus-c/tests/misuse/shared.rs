@@ -9,7 +9,7 @@ use super::Program;
 
 impl Program {
     /// Options, of which each is now and then one that can't be.
-    fn shared_options(&mut self) -> annulus_shared_options {
+    pub(super) fn shared_options(&mut self) -> annulus_shared_options {
         let (bad, described) = (self.dice.below(20), self.dice.below(4));
         let message_size =
             if bad == 2 { self.dice.one_of(&[0, 5000]) } else { self.dice.one_of(&[8, 8, 24]) };

@@ -29,6 +29,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::rings;
 use crate::signals::Signals;
 use crate::stop::Stop;
+use crate::text::quoted;
 
 /// `annulus pub`.
 pub(crate) fn publish(arguments: &PublishArguments) -> Result<Outcome, Failure> {
@@ -47,6 +48,12 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
     let start = arguments.begin(&directory);
     let invitation = find(arguments, &directory)?;
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
+    if info.kind() == ShmKind::Watch {
+        let name = quoted(&arguments.name);
+        return Err(Failure::new(format!(
+            "{name} has newest values, and no messages: `annulus get` prints them"
+        )));
+    }
     if info.kind() == ShmKind::BroadcastBytes {
         return records::run(arguments, &invitation, start, &stop);
     }

@@ -44,7 +44,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let info = observer.info();
     if !matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless) {
         let (name, kind) = (quoted(name), info.kind());
-        return Err(Failure::new(format!("{name} is a {kind}: only broadcast rings can be watched")));
+        return Err(Failure::new(if kind == ShmKind::Watch {
+            format!("{name} has newest values, and no messages: `annulus get` prints them")
+        } else {
+            format!("{name} is a {kind}: only broadcast rings can be watched")
+        }));
     }
     let decoder = if arguments.hex {
         None

@@ -8,6 +8,8 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod demo_shared;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod get;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
 #[cfg(target_os = "linux")]

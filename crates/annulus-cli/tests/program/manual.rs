@@ -81,7 +81,7 @@ fn bash_completes_names_of_rings() {
     let script = r#"source ./script
         ask() { COMP_WORDS=(annulus "$@"); COMP_CWORD=$#; _annulus_rings annulus "${!#}" "${COMP_WORDS[$# - 1]}"
             echo "$*: ${COMPREPLY[*]}"; }
-        for name in info rm sub watch hz top bench pub; do ask $name --directory names market; done
+        for name in info rm sub watch get hz top bench pub; do ask $name --directory names market; done
         ask rm --directory = names market-orders ''
         ask info --directory "~/names" w
         ask sub --directory names --from ol
@@ -89,7 +89,7 @@ fn bash_completes_names_of_rings() {
         ask inf"#;
     let said = completed("bash", script).unwrap();
     let said: Vec<_> = said.lines().collect();
-    for (line, name) in said.iter().zip(["info", "rm", "sub", "watch", "hz", "top", "bench", "pub"]) {
+    for (line, name) in said.iter().zip(["info", "rm", "sub", "watch", "get", "hz", "top", "bench", "pub"]) {
         assert_eq!(*line, format!("{name} --directory names market: market-orders market-quotes"));
     }
     let expected = [
@@ -99,7 +99,7 @@ fn bash_completes_names_of_rings() {
         "sub --directory names --fol: --follow",
         "inf: info",
     ];
-    assert_eq!(said[8..], expected);
+    assert_eq!(said[9..], expected);
 }
 
 #[cfg(target_os = "linux")]

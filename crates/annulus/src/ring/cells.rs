@@ -26,14 +26,13 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::mem::MaybeUninit;
-use core::ptr::NonNull;
 
-use super::slots::{Copied, Kept, Slots, Store, Whole, Writers, stride_for};
+use super::slots::{Copied, Kept, Slots, Store, Whole, Writers};
 use crate::base::index::Index;
 use crate::base::sequence::Sequence;
 use crate::message::Message;
 use crate::message::encoded::Encoded;
-use crate::sync::{AtomicU64, pause, seeded};
+use crate::sync::{pause, seeded};
 
 /// How many slots a cell has. A reader looks again if the writer has finished so many values, but one, while
 /// the reader copied one. (Two are the least, and a model sees them all sooner.)
@@ -68,21 +67,13 @@ pub(crate) enum Unread {
 type Look<'m, T> = Result<(u64, Whole<'m, T>), (Unread, &'m mut MaybeUninit<<T as Encoded>::Wire>)>;
 
 impl<T: Message> Cells<T> {
-    /// Words from one slot to the next.
-    const STRIDE: usize = stride_for(size_of::<T::Wire>(), Writers::One);
-
     /// # Safety
     ///
-    /// The store has [`SLOTS`] slots for each of so many cells. What [`Copied::over`] asks for holds.
-    pub(crate) unsafe fn new(store: Copied<T>, count: usize) -> Self {
+    /// The store has [`SLOTS`] slots of that stride, in words, for each of so many cells. It is the stride
+    /// of such messages, for one writer. What [`Copied::over`] asks for holds.
+    pub(crate) unsafe fn new(store: Copied<T>, count: usize, stride: usize) -> Self {
         let kept = Arc::new(store);
-        Self { first: Self::slots_from(kept.start()), count, kept }
-    }
-
-    /// The slots of the cell that begins there.
-    #[inline(always)]
-    fn slots_from(start: NonNull<AtomicU64>) -> Slots<Copied<T>> {
-        Slots::new(start, &INDEX, Self::STRIDE, Writers::One)
+        Self { first: Slots::new(kept.start(), &INDEX, stride, Writers::One), count, kept }
     }
 
     /// How many there are.
@@ -93,8 +84,10 @@ impl<T: Message> Cells<T> {
     #[inline(always)]
     fn slots(&self, cell: usize) -> Slots<Copied<T>> {
         assert!(cell < self.count, "there is no cell {cell}: there are {}", self.count);
+        // SAFETY: they are for one writer (see `new`).
+        let Slots { start, stride, .. } = unsafe { self.first.of(Writers::One) };
         // SAFETY: the store has so many slots for each cell (see `new`).
-        Self::slots_from(unsafe { self.first.start.add(cell * SLOTS * Self::STRIDE) })
+        Slots::new(unsafe { start.add(cell * SLOTS * stride) }, &INDEX, stride, Writers::One)
     }
 
     /// How many values of a cell are whole, in all. The newest has that number less one.
@@ -214,6 +207,7 @@ impl<T: Message> CellWriter<T> {
 mod model {
     use core::mem::MaybeUninit;
 
+    use super::super::slots::{Writers, stride_for};
     use super::{CellWriter, Cells, Copied, SLOTS};
     use crate::base::allocation::Before;
     use crate::memory::Memory;
@@ -232,10 +226,11 @@ mod model {
     /// If there is no memory.
     #[must_use]
     pub fn cell_for_a_model<T: Message>() -> (ValueWriter<T>, ValueReader<T>) {
-        let store = Copied::new(SLOTS, Cells::<T>::STRIDE, &Memory::default(), Before::NOTHING).unwrap();
+        let stride = stride_for(size_of::<T::Wire>(), Writers::One);
+        let store = Copied::new(SLOTS, stride, &Memory::default(), Before::NOTHING).unwrap();
         // SAFETY: the store is for one cell, new, and written by this writer alone.
         let (cells, writer) = unsafe {
-            let cells = Cells::new(store, 1);
+            let cells = Cells::new(store, 1, stride);
             (cells.clone(), CellWriter::new(cells))
         };
         (ValueWriter(writer), ValueReader(cells))

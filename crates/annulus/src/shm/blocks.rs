@@ -12,6 +12,7 @@ use super::mpsc::Builder;
 use super::places::{Places, join_as_consumer, join_as_producer};
 use super::queue::{Peer, create_queue, join};
 use super::shared::{Shared, WhenGone};
+use super::watch;
 use crate::broadcast;
 use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
@@ -206,6 +207,33 @@ pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
 ) -> Result<FellowPublisher<Block<WORDS, LARGE>>, AttachError> {
     fits::<WORDS, LARGE>(of);
     super::mp_broadcast::join(invitation, of, strategy)
+}
+
+/// As [`watch::table`](super::watch::table). The values fit into the blocks, and are as large as these say.
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn watch_table<const WORDS: usize, const LARGE: bool>(
+    settings: Settings,
+    of: &MessageType,
+) -> Result<Shared<watch::Sender<Block<WORDS, LARGE>>>, ShareError> {
+    fits::<WORDS, LARGE>(of);
+    watch::create(settings, of)
+}
+
+/// As [`Invitation::accept_watch`].
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn accept_watch<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<watch::AcceptedWatch<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(of);
+    watch::accept(invitation, of, strategy)
 }
 
 /// The message fits, and lies in its slot where such a block does.

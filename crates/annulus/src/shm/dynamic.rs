@@ -4,7 +4,8 @@
 //! [`Sender`] sends to a broadcast ring or to a queue, and [`Receiver`] receives from one. [`Ring`] is a
 //! broadcast ring of another process, for a program that subscribes more than once. The schema is compared
 //! with the ring's when an end is made, and so is the length of each message with the schema's size. What the
-//! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker).
+//! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker). [`watch`] has the ends
+//! of newest values.
 //!
 //! ```
 //! use annulus::Settings;
@@ -127,6 +128,8 @@ macro_rules! in_blocks {
             .unwrap_or_else(|| Err(OpenError::TooLong { bytes: $of.bytes() }))
     };
 }
+
+pub mod watch;
 
 fn assert_whole(run: &[u8], bytes: usize) {
     assert!(

@@ -107,6 +107,7 @@ use crate::{Closer, SendError, Text, broadcast};
 mod format;
 mod reading;
 
+pub(super) use reading::accept;
 pub use reading::{AcceptedWatch, Change, Changes, GetError, Receiver};
 
 /// What a cell may be called: 1 to 64 bytes, none of them 0.
@@ -132,9 +133,17 @@ pub fn sender<T: Message>(initial: T) -> Result<Shared<Sender<T>>, ShareError> {
 ///
 /// [`ShareError`]: no such table can be, or the system refuses it.
 pub fn table<T: Message>(settings: Settings) -> Result<Shared<Sender<T>>, ShareError> {
+    create(settings, &MessageType::of::<T>())
+}
+
+/// As [`table`]. A `T` is such a value, or the block of one.
+pub(super) fn create<T: Message>(
+    settings: Settings,
+    of: &MessageType,
+) -> Result<Shared<Sender<T>>, ShareError> {
     let numbers = TableNumbers::new(settings.capacity)?;
     let settings = settings.with_capacity(numbers.notices);
-    let (of, identity) = (MessageType::of::<T>(), Identity::new()?);
+    let identity = Identity::new()?;
     let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::One);
     let (slot_bytes, capacity) = (stride * size_of::<u64>(), numbers.cells * SLOTS);
@@ -168,7 +177,7 @@ pub fn table<T: Message>(settings: Settings) -> Result<Shared<Sender<T>>, ShareE
     // SAFETY: as above. The block has so many slots for each cell; and nobody else writes to them.
     let cells = unsafe {
         let store = Copied::over(Block::shared(memory, offset, slots));
-        CellWriter::new(Cells::new(store, numbers.cells))
+        CellWriter::new(Cells::new(store, numbers.cells, stride))
     };
     let handle = Sender { notices, cells, keys, cells_of: HashMap::new() };
     Ok(Shared { handle, peers: (), invitation })

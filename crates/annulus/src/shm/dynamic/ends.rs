@@ -28,7 +28,7 @@ pub(super) enum Patience {
 }
 
 /// The block of a message.
-fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Block<WORDS, LARGE> {
+pub(super) fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Block<WORDS, LARGE> {
     let mut words = [0_u64; WORDS];
     bytemuck::cast_slice_mut(&mut words)[..message.len()].copy_from_slice(message);
     Block(words)
@@ -342,6 +342,18 @@ pub(super) trait Receives: Waitable {
     }
 }
 
+/// What a handle receives next, in that time.
+pub(super) fn receive<H: Receive>(handle: &mut H, patience: Patience) -> Result<H::Item, RecvTimeoutError> {
+    match patience {
+        Patience::None => handle.try_recv().map_err(|error| match error {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Closed => RecvTimeoutError::Closed,
+        }),
+        Patience::For(timeout) => handle.recv_timeout(timeout),
+        Patience::Endless => handle.recv().map_err(RecvTimeoutError::from),
+    }
+}
+
 /// The mode of a subscriber of another process's ring.
 trait OfOthers: MayLose {
     /// The newest message that is there, if one is, and how many were passed for that.
@@ -403,14 +415,7 @@ where
     Self: Receive<Item = Block<WORDS, LARGE>>,
 {
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
-        let Block(words) = match patience {
-            Patience::None => Receive::try_recv(self).map_err(|error| match error {
-                TryRecvError::Empty => RecvTimeoutError::Timeout,
-                TryRecvError::Closed => RecvTimeoutError::Closed,
-            }),
-            Patience::For(timeout) => self.recv_timeout(timeout),
-            Patience::Endless => self.recv().map_err(RecvTimeoutError::from),
-        }?;
+        let Block(words) = receive(self, patience)?;
         message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
         Ok(())
     }

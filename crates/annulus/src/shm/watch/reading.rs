@@ -47,25 +47,37 @@ impl Invitation {
     /// [`AttachError`]: it is nothing of that kind, or of another type, size or version; or the system
     /// refuses it.
     pub fn accept_watch<T: Message>(&self) -> Result<AcceptedWatch<T>, AttachError> {
-        // By an opening of its own, as in `broadcast::accept`.
-        let file = lock::reopened(&self.ring).map_err(AttachError::System)?;
-        let (memory, layout) = Layout::attach(file, true)?;
-        layout.is_for(ShmKind::Watch, &MessageType::of::<T>(), &memory)?;
-        let Extent { offset, slots, first, .. } = Extent::in_memory(&layout, Writers::One, &memory)?;
-        let (numbers, place) = TableNumbers::read(&memory, &layout)?;
-        let page = Arc::new(sleepers::attach_without_tables(&self.sleepers, layout.identity, 0)?);
-        let memory = PlacedMemory::joined(memory, self.memory).map_err(AttachError::Memory)?;
-        let memory = Arc::new(memory);
-        let sleepers = (sleepers::remote(&page), None);
-        let ring_is = (numbers.notices, 0, first);
-        let ring = see::<Notice>(Arc::clone(&memory), place.notices, sleepers, ring_is, self.strategy)?;
-        let keys = Arc::new(Keys::new(Arc::clone(&memory), &numbers, &place));
-        // SAFETY: the block has so many slots for each cell, as `TableNumbers::read` has checked; all
-        // processes go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic
-        // operations; and each value that is read is checked.
-        let cells = unsafe { Cells::new(Copied::over(Block::shared(memory, offset, slots)), numbers.cells) };
-        Ok(AcceptedWatch { cells, keys, ring })
+        accept(self, &MessageType::of::<T>(), self.strategy)
     }
+}
+
+/// As [`Invitation::accept_watch`]. A `T` is such a value, or the block of one.
+pub(in crate::shm) fn accept<T: Message>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<AcceptedWatch<T>, AttachError> {
+    // By an opening of its own, as in `broadcast::accept`.
+    let file = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
+    let (memory, layout) = Layout::attach(file, true)?;
+    layout.is_for(ShmKind::Watch, of, &memory)?;
+    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::One, &memory)?;
+    let (numbers, place) = TableNumbers::read(&memory, &layout)?;
+    let page = Arc::new(sleepers::attach_without_tables(&invitation.sleepers, layout.identity, 0)?);
+    let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
+    let memory = Arc::new(memory);
+    let sleepers = (sleepers::remote(&page), None);
+    let ring_is = (numbers.notices, 0, first);
+    let ring = see::<Notice>(Arc::clone(&memory), place.notices, sleepers, ring_is, strategy)?;
+    let keys = Arc::new(Keys::new(Arc::clone(&memory), &numbers, &place));
+    // SAFETY: the block has so many slots for each cell, as `TableNumbers::read` has checked, of a stride
+    // that `Extent::in_memory` has; all processes go by `docs/SHM-FORMAT.md`, which says that these words
+    // are accessed by atomic operations; and each value that is read is checked.
+    let cells = unsafe {
+        let store = Copied::over(Block::shared(memory, offset, slots));
+        Cells::new(store, numbers.cells, stride)
+    };
+    Ok(AcceptedWatch { cells, keys, ring })
 }
 
 /// A table of another process, or one cell, mapped read-only. It can be cloned.

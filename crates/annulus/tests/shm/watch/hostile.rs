@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use annulus::shm::blocks::MessageType;
 use annulus::shm::watch::{self, AcceptedWatch, GetError};
-use annulus::shm::{AttachError, Invitation, PeerState, Shared, recv_fd, send_fd};
-use annulus::{Settings, TryRecvError};
+use annulus::shm::{AttachError, Invitation, PeerState, Shared, dynamic, recv_fd, send_fd};
+use annulus::{Settings, TryRecvError, WaitStrategy};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
@@ -36,6 +37,11 @@ fn bytes() -> (Vec<u8>, File) {
 /// A process could make such memory, and say that it is a table. (A table's own can be written by its creator
 /// alone.)
 fn accepted(bytes: &[u8], page: &File) -> (File, Result<AcceptedWatch<bool>, AttachError>) {
+    let (copy, invitation) = invited(bytes, page);
+    (copy, invitation.accept_watch())
+}
+
+fn invited(bytes: &[u8], page: &File) -> (File, Invitation) {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let copy = File::from(memfd_create("copy", flags).unwrap());
     copy.write_all_at(bytes, 0).unwrap();
@@ -43,8 +49,7 @@ fn accepted(bytes: &[u8], page: &File) -> (File, Result<AcceptedWatch<bool>, Att
     let (here, there) = UnixStream::pair().unwrap();
     send_fd(&here, copy.as_fd()).unwrap();
     send_fd(&here, page.as_fd()).unwrap();
-    let accepted = Invitation::receive(&there).unwrap().accept_watch();
-    (copy, accepted)
+    (copy, Invitation::receive(&there).unwrap())
 }
 
 fn slots_of(bytes: &[u8]) -> usize {
@@ -62,6 +67,19 @@ fn use_all(reader: &AcceptedWatch<bool>) {
             let _ = receiver.recv_timeout(Duration::ZERO);
         }
         let _ = (changes.try_recv(), changes.recv_timeout(Duration::ZERO), changes.total_corrupt());
+    }
+}
+
+/// The same, of a reader that knows the schema only.
+fn use_all_as_bytes(reader: &dynamic::watch::AcceptedWatch) {
+    let _ = (reader.state(), reader.cell("one"), reader.keys().count());
+    let (mut changes, mut value) = (reader.changes(), [0]);
+    for cell in 0..=CELLS {
+        let _ = (reader.get(cell, &mut value), reader.key(cell));
+        if let Some(mut one) = reader.changes_of(cell) {
+            let _ = (one.try_recv(&mut value), one.try_recv(&mut value), one.wait_timeout(Duration::ZERO));
+        }
+        let _ = (changes.try_recv(&mut value), changes.recv_timeout(&mut value, Duration::ZERO));
     }
 }
 
@@ -172,12 +190,14 @@ proptest! {
     #[test]
     fn any_words(writes in prop::collection::vec((any::<u32>(), number()), 0..60)) {
         let (bytes, page) = bytes();
-        let (file, reader) = accepted(&bytes, &page);
-        let reader = reader.unwrap();
-        let words = (bytes.len() as u64 - 128) / 8;
+        let (file, invitation) = invited(&bytes, &page);
+        let (reader, words) = (invitation.accept_watch().unwrap(), (bytes.len() as u64 - 128) / 8);
+        let of = MessageType::described("bool".parse().unwrap(), 1);
+        let as_bytes = dynamic::watch::AcceptedWatch::accept(&invitation, &of, WaitStrategy::default()).unwrap();
         for (word, number) in writes {
             file.write_all_at(&number.to_ne_bytes(), 128 + u64::from(word) % words * 8).unwrap();
             use_all(&reader);
+            use_all_as_bytes(&as_bytes);
         }
     }
 }
