@@ -23,6 +23,7 @@ pub(crate) struct Exceptions {
     forked: Py<PyType>,
     directory: Py<PyType>,
     lent: Py<PyType>,
+    refused: Py<PyType>,
 }
 
 static EXCEPTIONS: PyOnceLock<Exceptions> = PyOnceLock::new();
@@ -42,6 +43,7 @@ pub(crate) enum Which {
     Forked,
     Directory,
     Lent,
+    Refused,
 }
 
 impl Exceptions {
@@ -113,6 +115,11 @@ impl Exceptions {
                 "The handle lends memory of its ring, or what it has lent is still looked at.",
                 Some(py.get_type::<PyBufferError>()),
             )?,
+            refused: below(
+                "RefusedError",
+                "The server has refused the question, or has closed the service before it received it.",
+                None,
+            )?,
             base: base.unbind(),
         })
     }
@@ -131,6 +138,7 @@ impl Exceptions {
             Which::Forked => &self.forked,
             Which::Directory => &self.directory,
             Which::Lent => &self.lent,
+            Which::Refused => &self.refused,
         }
     }
 }
@@ -186,6 +194,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
         &all.forked,
         &all.directory,
         &all.lent,
+        &all.refused,
     ];
     types.into_iter().try_for_each(|of| {
         let of = of.bind(py);

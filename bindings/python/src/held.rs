@@ -52,6 +52,22 @@ impl<T> OfThisProcess<T> {
     }
 }
 
+impl<T> OfThisProcess<T> {
+    /// # Errors
+    ///
+    /// `ForkedError`: it is the parent's.
+    pub(crate) fn get(&self, py: Python<'_>) -> PyResult<&T> {
+        if self.forks == FORKS.load(Ordering::Relaxed) { Ok(&self.value) } else { Err(forked(py)) }
+    }
+
+    /// What it is. (It was asked by [`get`](Self::get) before.)
+    pub(crate) fn into_inner(self) -> T {
+        let mut kept = ManuallyDrop::new(self);
+        // SAFETY: it is taken once, here, and not dropped.
+        unsafe { ManuallyDrop::take(&mut kept.value) }
+    }
+}
+
 impl<T> Drop for OfThisProcess<T> {
     fn drop(&mut self) {
         if self.forks == FORKS.load(Ordering::Relaxed) {

@@ -8,6 +8,8 @@
 //! records    RawBytesProducer, RawBytesConsumer
 //! frames     RawFramePublisher, RawFrameSubscriber, RawFrame
 //! newest     RawNewestSender, RawNewestReader, RawChanges
+//! services   RawServer, RawRequest, RawClient, RawPendingAnswer
+//! port       a receiving handle, which a loop of descriptors polls
 //! held       the end of a ring, as several threads use it: locks, waits, signals, forks
 //! lent       memory of a ring that Python reads or writes in place
 //! limit      how long a verb waits
@@ -28,11 +30,13 @@ mod lent;
 mod limit;
 mod newest;
 mod open;
+mod port;
 mod receiver;
 mod records;
 mod refusals;
 mod schema;
 mod sender;
+mod services;
 mod values;
 
 use pyo3::exceptions::PyImportError;
@@ -71,6 +75,7 @@ fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     records::add(module)?;
     frames::add(module)?;
     newest::add(module)?;
+    services::add(module)?;
     module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;

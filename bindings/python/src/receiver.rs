@@ -19,71 +19,34 @@ use crate::held::{Close, Held, close_at_exit};
 use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
 use crate::limit::Limit;
 use crate::open::{Found, RawInvitation};
+use crate::port::Port;
 use crate::sender::{LONG, lends_nothing};
 use crate::values::{Room, Values, value};
-
-/// A receiver, and what wakes a loop that polls descriptors.
-enum Port {
-    Plain(Receiver),
-    Notified(Notifier<Receiver>),
-    /// While it becomes the other.
-    Changing,
-}
 
 /// What a receiver has. Its name goes first: it never leads to no ring.
 struct End {
     _found: Found,
-    port: Port,
+    port: Port<Receiver>,
     /// Where it shows other processes how far it is, if nothing else does.
     mark: Option<Mark>,
 }
-
-const CHANGED: &str = "it has changed before another verb begins";
 
 impl End {
     /// To receive. What was armed is no more.
     #[inline]
     fn receiver(&mut self) -> &mut Receiver {
-        match &mut self.port {
-            Port::Plain(receiver) => receiver,
-            Port::Notified(notifier) => notifier.get_mut(),
-            Port::Changing => unreachable!("{CHANGED}"),
-        }
-    }
-
-    /// To look.
-    fn seen(&self) -> &Receiver {
-        match &self.port {
-            Port::Plain(receiver) => receiver,
-            Port::Notified(notifier) => notifier.get_ref(),
-            Port::Changing => unreachable!("{CHANGED}"),
-        }
-    }
-
-    fn notifier(&mut self) -> std::io::Result<&mut Notifier<Receiver>> {
-        if let Port::Plain(receiver) = &mut self.port {
-            // A notifier that the system refuses drops its receiver: this one has it as a loan.
-            Notifier::new(receiver).map(drop)?;
-        }
-        self.port = match std::mem::replace(&mut self.port, Port::Changing) {
-            Port::Plain(receiver) => Port::Notified(Notifier::new(receiver)?),
-            port => port,
-        };
-        match &mut self.port {
-            Port::Notified(notifier) => Ok(notifier),
-            _ => unreachable!("{CHANGED}"),
-        }
+        self.port.get_mut()
     }
 
     /// Shows how far it is, to `annulus top`.
     fn show(&self) {
-        if let (Some(mark), Some(cursor)) = (&self.mark, self.seen().cursor()) {
+        if let (Some(mark), Some(cursor)) = (&self.mark, self.port.get_ref().cursor()) {
             mark.set(cursor);
         }
     }
 
     fn has_died(&self) -> bool {
-        self.seen().state() == PeerState::Dead
+        self.port.get_ref().state() == PeerState::Dead
     }
 
     #[inline]
@@ -398,7 +361,7 @@ impl RawReceiver {
 
     /// How many messages wait to be received.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.end.now(py, |end| end.seen().len())
+        self.end.now(py, |end| end.port.get_ref().len())
     }
 
     #[allow(clippy::unused_self, reason = "it is true, however long it is")]
@@ -409,13 +372,13 @@ impl RawReceiver {
     /// The number of the next message, of a broadcast ring.
     #[getter]
     fn cursor(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.end.now(py, |end| end.seen().cursor())
+        self.end.now(py, |end| end.port.get_ref().cursor())
     }
 
     /// How many messages it has lost because it fell behind.
     #[getter]
     fn total_lagged(&self, py: Python<'_>) -> PyResult<u64> {
-        self.end.now(py, |end| end.seen().total_lagged())
+        self.end.now(py, |end| end.port.get_ref().total_lagged())
     }
 
     /// How many messages `latest_into` and its like have passed.
@@ -428,20 +391,20 @@ impl RawReceiver {
     /// `closed` if it has closed.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.end.now(py, |end| state_name(end.seen().state()))
+        self.end.now(py, |end| state_name(end.port.get_ref().state()))
     }
 
     /// Whether the ring is closed. Messages may be left to receive.
     #[getter]
     fn is_closed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.end.is_closed(py, |end| end.seen().is_closed())
+        self.end.is_closed(py, |end| end.port.get_ref().is_closed())
     }
 
     /// A descriptor that is readable when something can be received, after `arm`. For select, poll, epoll,
     /// asyncio. Only poll for it.
     fn fileno(&self, py: Python<'_>) -> PyResult<i32> {
         self.end
-            .now(py, |end| end.notifier().map(|notifier| notifier.as_raw_fd()))?
+            .now(py, |end| end.port.notifier().map(|notifier| notifier.as_raw_fd()))?
             .map_err(PyOSError::new_err)
     }
 
@@ -450,7 +413,7 @@ impl RawReceiver {
     fn arm(&self, py: Python<'_>) -> PyResult<bool> {
         let readiness = self.end.now(py, |end| {
             end.show();
-            end.notifier().map(Notifier::arm)
+            end.port.notifier().map(Notifier::arm)
         });
         Ok(readiness?.map_err(PyOSError::new_err)? == Readiness::Armed)
     }

@@ -145,6 +145,18 @@ def test_example_of_newest_values() -> None:
     assert re.fullmatch(r"[A-Z]{6}: \d+\.\d{4}\n", line) and re.fullmatch(r"\(\d+\.\d+, \d+\.\d+\)\n", newest)
 
 
+def test_example_of_a_service() -> None:
+    script = [sys.executable, str(PYTHON / "examples" / "price_service.py")]
+    server = subprocess.Popen([*script, str(SECONDS)])
+    try:
+        asked = subprocess.run([*script, "ask"], capture_output=True, text=True, timeout=SECONDS)
+    finally:
+        server.kill()
+        server.wait()
+    assert asked.stdout.startswith("Answer(symbol=0, price=0.5)\nAnswer(symbol=1, price=1.5)\n"), asked
+    assert asked.stdout.endswith("has refused the question\n") and asked.returncode == 0
+
+
 def test_example_alone() -> None:
     script = PYTHON / "examples" / "dataclasses_and_asyncio.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=SECONDS)

@@ -75,6 +75,14 @@ if TYPE_CHECKING:
         assert_type(annulus.read_newest("n"), annulus.NewestReader[Any])
         assert_type(annulus.publish_newest("n", "f8"), annulus.NewestSender[Any])
 
+    def types_of_services(question: Quote) -> None:
+        server = annulus.serve("s", Quote, Quote)
+        assert_type(server, "annulus.Server[Quote, Quote]")
+        assert_type(server.recv().question, Quote)
+        client = annulus.join_service("s", Quote, Quote)
+        assert_type(client.ask(question).result(), Quote)
+        assert_type(annulus.join_service("s"), "annulus.Client[Any, Any]")
+
     async def types_of_tasks() -> None:
         subscriber = annulus.subscribe("p", Quote)
         assert_type(await subscriber.recv_async(), Quote)

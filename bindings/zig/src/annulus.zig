@@ -13,6 +13,7 @@
 //! | `shm.Spsc`, `.Mpsc`, `.Lossy`, … | the same between processes | |
 //! | `shm.Frames`: images, point clouds, in place | one | many, each sees all |
 //! | `shm.Watch`: the newest value of each cell, by key | one | many, each sees the newest of several |
+//! | `shm.Service`: questions, and answers in any order | many clients | one server |
 //!
 //! A message is a value of any type with a size: it is copied, byte by byte, and what its pointers point to is not. Values
 //! that are too large to copy lie in a `Pool`, and their handles of 4 bytes are the messages.

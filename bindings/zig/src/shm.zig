@@ -591,6 +591,142 @@ pub fn Watch(comptime T: type) type {
     };
 }
 
+/// Questions `Q` of several clients to a server, and answers `A` in any order.
+pub fn Service(comptime Q: type, comptime A: type) type {
+    message.check(Q, false);
+    message.check(A, true);
+    return struct {
+        /// A question that is to be answered, once, by any thread.
+        pub const Request = struct {
+            raw: ?*c.annulus_request,
+            question: Q,
+
+            /// Answers it, which ends the request. Never waits. `error.Closed`: the client is gone, and the request has ended, too.
+            pub fn answer(request: *Request, value: A) error{Closed}!void {
+                const code = c.annulus_request_answer(request.raw, &value, @sizeOf(A));
+                request.raw = null;
+                try status.check(error{Closed}, code);
+            }
+            /// Whether the client can still receive an answer, as the kernel says.
+            pub fn isClientThere(request: *const Request) bool {
+                return c.annulus_request_client_is_there(request.raw);
+            }
+            /// Refuses it, if it is not answered. No effect the second time.
+            pub fn deinit(request: *Request) void {
+                status.expect(c.annulus_request_free(request.raw));
+                request.raw = null;
+            }
+        };
+
+        /// The answer to a question, which is to come.
+        pub const PendingAnswer = struct {
+            raw: ?*c.annulus_pending_answer,
+
+            pub const RecvError = error{ Timeout, Refused, PeerDied, Corrupt };
+
+            /// The answer. Waits for it for so many nanoseconds at most; `forever` is no limit. It comes once: it is misuse to receive another.
+            pub fn recv(pending: *PendingAnswer, timeout_ns: u64) RecvError!A {
+                return (try pending.got(timeout_ns)) orelse error.Timeout;
+            }
+            /// The answer, if it is there.
+            pub fn tryRecv(pending: *PendingAnswer) RecvError!?A {
+                return pending.got(0);
+            }
+            fn got(pending: *PendingAnswer, timeout_ns: u64) RecvError!?A {
+                var value: A = undefined;
+                switch (c.annulus_pending_answer_recv(pending.raw, &value, @sizeOf(A), timeout_ns)) {
+                    c.ANNULUS_EMPTY => return null,
+                    else => |code| try status.check(RecvError, code),
+                }
+                return value;
+            }
+            /// Gives the answer up if it has not come. No effect the second time.
+            pub fn deinit(pending: *PendingAnswer) void {
+                status.expect(c.annulus_pending_answer_free(pending.raw));
+                pending.raw = null;
+            }
+        };
+
+        pub const Server = struct {
+            raw: ?*c.annulus_server,
+
+            pub const RecvError = error{ Timeout, Closed, Corrupt };
+
+            /// The next question, which the caller answers, or refuses by `deinit`. Waits for it for so many nanoseconds at most; `forever` is no
+            /// limit.
+            pub fn recv(server_: *Server, timeout_ns: u64) RecvError!Request {
+                return (try server_.got(timeout_ns)) orelse error.Timeout;
+            }
+            /// The next question, if it is there.
+            pub fn tryRecv(server_: *Server) RecvError!?Request {
+                return server_.got(0);
+            }
+            fn got(server_: *Server, timeout_ns: u64) RecvError!?Request {
+                var request: Request = .{ .raw = null, .question = undefined };
+                switch (c.annulus_server_recv(server_.raw, &request.question, @sizeOf(Q), timeout_ns, &request.raw)) {
+                    c.ANNULUS_EMPTY => return null,
+                    else => |code| try status.check(RecvError, code),
+                }
+                return request;
+            }
+            /// How many clients are there.
+            pub fn clients(server_: *const Server) usize {
+                return c.annulus_server_clients(server_.raw);
+            }
+            /// Clients can ask no more; what they had asked is received.
+            pub fn close(server_: *Server) void {
+                status.expect(c.annulus_server_close(server_.raw));
+            }
+            /// Closes the service, and refuses what was not received. No effect the second time.
+            pub fn deinit(server_: *Server) void {
+                status.expect(c.annulus_server_free(server_.raw));
+                server_.raw = null;
+            }
+        };
+
+        pub const Client = struct {
+            raw: ?*c.annulus_client,
+
+            /// Asks. Never waits. `error.Full`: as many questions are open as may be.
+            pub fn ask(client_: *Client, question: Q) error{ Full, Closed }!PendingAnswer {
+                var pending: PendingAnswer = .{ .raw = null };
+                try status.check(error{ Full, Closed }, c.annulus_client_ask(client_.raw, &question, @sizeOf(Q), &pending.raw));
+                return pending;
+            }
+            /// How many questions are open.
+            pub fn open(client_: *const Client) usize {
+                return c.annulus_client_open(client_.raw);
+            }
+            /// Pending answers stay the caller's. No effect the second time.
+            pub fn deinit(client_: *Client) void {
+                status.expect(c.annulus_client_free(client_.raw));
+                client_.raw = null;
+            }
+        };
+
+        /// Makes the service: this process answers. The capacity is how many questions each client may have open, `places` how many clients
+        /// there can be.
+        pub fn server(options: Options, why: ?*Diagnosis) MakeError!Made(Server) {
+            status.checkLibrary();
+            var raw: ?*c.annulus_server = null;
+            var invitation: ?*c.annulus_invitation = null;
+            const answers: Options = .{};
+            const code = c.annulus_shared_service_new(&options.raw(Q), &answers.raw(A), &raw, &invitation, Diagnosis.of(why));
+            try status.check(MakeError, code);
+            return .{ .handle = .{ .raw = raw }, .invitation = .{ .raw = invitation } };
+        }
+        /// Joins it: this process asks.
+        pub fn client(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Client {
+            status.checkLibrary();
+            var raw: ?*c.annulus_client = null;
+            const answers: Options = .{};
+            const code = c.annulus_invitation_client(by.raw, &options.raw(Q), &answers.raw(A), &raw, Diagnosis.of(why));
+            try status.check(JoinError, code);
+            return .{ .raw = raw };
+        }
+    };
+}
+
 /// A queue from several processes to one.
 pub fn Mpsc(comptime T: type) type {
     return struct {

@@ -4,7 +4,7 @@
 const std = @import("std");
 const c = @import("c");
 
-const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing, Corrupt, TooLong, TooSmall };
+const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing, Corrupt, TooLong, TooSmall, Refused };
 
 /// Nothing for `ANNULUS_OK`; else the error of `Errors` that the status is, or the end of the program.
 pub inline fn check(comptime Errors: type, status: c.annulus_status) Errors!void {
@@ -31,6 +31,7 @@ pub fn failed(comptime Errors: type, status: c.annulus_status) Errors {
         c.ANNULUS_CORRUPT => error.Corrupt,
         c.ANNULUS_WRONG_SIZE => error.TooLong,
         c.ANNULUS_TOO_SMALL => error.TooSmall,
+        c.ANNULUS_REFUSED => error.Refused,
         else => misused(status),
     };
     inline for (comptime @typeInfo(Errors).error_set.error_names.?) |name| {

@@ -238,3 +238,54 @@ test "newest values are read at once, by number and by key" {
     all.deinit();
     one.deinit();
 }
+
+test "questions are answered in any order" {
+    const Prices = shm.Service(u32, Quote);
+    const made = try Prices.server(.{ .capacity = 3, .places = 1 }, null);
+    var server, var invitation = .{ made.handle, made.invitation };
+    defer invitation.deinit();
+    var why: shm.Diagnosis = .{};
+    try testing.expectError(error.Mismatch, shm.Service(u32, f64).client(&invitation, .{}, &why));
+    try testing.expect(why.found() != why.wanted());
+    var client = try Prices.client(&invitation, .{}, null);
+    try testing.expectError(error.Occupied, Prices.client(&invitation, .{}, null));
+    try testing.expectEqual(1, server.clients());
+    try testing.expectEqual(null, try server.tryRecv());
+    try testing.expectError(error.Timeout, server.recv(1000));
+
+    for (0..20) |round| {
+        const number: u32 = @intCast(round);
+        var pending = [3]Prices.PendingAnswer{ try client.ask(number), try client.ask(number + 1), try client.ask(number + 2) };
+        try testing.expectError(error.Full, client.ask(7));
+        try testing.expectEqual(3, client.open());
+        try testing.expectEqual(null, try pending[0].tryRecv());
+        try testing.expectError(error.Timeout, pending[0].recv(1000));
+        var requests: [3]Prices.Request = undefined;
+        for (&requests, 0..) |*request, at| {
+            request.* = try server.recv(shm.forever);
+            try testing.expectEqual(number + at, request.question);
+            try testing.expect(request.isClientThere());
+        }
+        try requests[2].answer(.{ .number = number + 2, .price = 2.5 });
+        requests[2].deinit();
+        requests[1].deinit();
+        try requests[0].answer(.{ .number = number, .price = 0.5 });
+        try testing.expectEqual(Quote{ .number = number, .price = 0.5 }, try pending[0].recv(shm.forever));
+        try testing.expectError(error.Refused, pending[1].recv(shm.forever));
+        try testing.expectEqual(Quote{ .number = number + 2, .price = 2.5 }, (try pending[2].tryRecv()).?);
+        for (&pending) |*one| one.deinit();
+        pending[0].deinit();
+        try testing.expectEqual(0, client.open());
+    }
+    var last = try client.ask(9);
+    server.close();
+    try testing.expectError(error.Closed, client.ask(9));
+    var request = try server.recv(shm.forever);
+    try testing.expectError(error.Closed, server.recv(shm.forever));
+    server.deinit();
+    try request.answer(.{ .number = 9, .price = 9.5 });
+    try testing.expectEqual(9.5, (try last.recv(shm.forever)).price);
+    last.deinit();
+    client.deinit();
+    client.deinit();
+}

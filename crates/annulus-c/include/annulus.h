@@ -275,6 +275,10 @@ enum annulus_status
      * stays: the next receive has it.
      */
     ANNULUS_TOO_SMALL = 20,
+    /**
+     * The server has refused the question, or has closed the service before it received it.
+     */
+    ANNULUS_REFUSED = 21,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -346,6 +350,11 @@ typedef struct annulus_bytes_subscribable annulus_bytes_subscribable;
 typedef struct annulus_bytes_subscriber annulus_bytes_subscriber;
 
 /**
+ * An end of a service that asks. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_client annulus_client;
+
+/**
  * What closes a ring from any thread, at any time. It does not keep the ring, nor its memory.
  */
 typedef struct annulus_closer annulus_closer;
@@ -382,6 +391,11 @@ typedef struct annulus_invitation annulus_invitation;
 typedef struct annulus_name annulus_name;
 
 /**
+ * The answer to a question, which is to come. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_pending_answer annulus_pending_answer;
+
+/**
  * Buffers of one size. Any thread may use it, several at once, too.
  */
 typedef struct annulus_pool annulus_pool;
@@ -395,6 +409,16 @@ typedef struct annulus_producer annulus_producer;
  * The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_publisher annulus_publisher;
+
+/**
+ * A question that a server has received, to be answered once. It may be answered on any thread.
+ */
+typedef struct annulus_request annulus_request;
+
+/**
+ * The end of a service that receives questions. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_server annulus_server;
 
 /**
  * What makes subscribers of a broadcast ring. Any thread may use it, several at once, too. While there is
@@ -2821,6 +2845,160 @@ annulus_status annulus_consumer_peer(const struct annulus_consumer *consumer, an
  * does not know its subscribers.)
  */
 annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscriber, annulus_peer *peer);
+
+/**
+ * Makes a service, and its server. Clients of any process and language ask; the server answers in any order.
+ *
+ * questions say what a question is: ANNULUS_SHARED_OPTIONS(16, struct question, "{symbol:u32}"). Their
+ * capacity is how many questions each client may have open, their places, how many clients there can be;
+ * their wait is the server's. answers say what an answer is, and nothing else; one has
+ * ANNULUS_MESSAGE_MAX bytes at most. What has no schema is bytes.
+ *
+ * Otherwise as annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_service_new(const struct annulus_shared_options *questions,
+                                          const struct annulus_shared_options *answers,
+                                          struct annulus_server **server,
+                                          struct annulus_invitation **invitation,
+                                          struct annulus_shared_error *error);
+
+/**
+ * Joins a service as a client. questions and answers say what it asks and gets; the wait of
+ * questions is how it waits for answers. A type without a schema is any of its size.
+ *
+ * The caller owns the client. Returns ANNULUS_OCCUPIED if each place for clients is taken,
+ * ANNULUS_CLOSED if the server is gone; otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_client(const struct annulus_invitation *invitation,
+                                         const struct annulus_shared_options *questions,
+                                         const struct annulus_shared_options *answers,
+                                         struct annulus_client **client,
+                                         struct annulus_shared_error *error);
+
+/**
+ * Receives the next question, of size bytes, and waits for it for timeout_ns nanoseconds at most: with 0
+ * it does not wait, ANNULUS_FOREVER is no limit.
+ *
+ * The request is the caller's, who ends it by annulus_request_answer or annulus_request_free, on any
+ * thread, in any order, also after the server was freed.
+ *
+ * The thread that uses the server may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY);
+ * ANNULUS_CLOSED: the service is closed, and all was received; ANNULUS_CORRUPT: it was no question of
+ * the schema, and was refused; ANNULUS_WRONG_SIZE, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * *request is null.
+ */
+annulus_status annulus_server_recv(struct annulus_server *server,
+                                   void *question,
+                                   size_t size,
+                                   uint64_t timeout_ns,
+                                   struct annulus_request **request);
+
+/**
+ * How many clients are there; 0 if server is no handle. A system call for each.
+ */
+size_t annulus_server_clients(const struct annulus_server *server);
+
+/**
+ * Closes the service: clients can ask no more, and what they had asked is received. Returns
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_server_close(struct annulus_server *server);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd; annulus_server_arm arms
+ * it. Returns ANNULUS_SYSTEM, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_server_fd(struct annulus_server *server, int *fd);
+
+/**
+ * Arms the descriptor, before each wait for it, as annulus_consumer_arm. Returns ANNULUS_INVALID (there
+ * is no descriptor yet), ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_server_arm(struct annulus_server *server, bool *ready);
+
+/**
+ * Frees the server, which closes the service, and refuses what was not received. Requests that it has
+ * received stay the caller's. Null is no error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_server_free(struct annulus_server *server);
+
+/**
+ * Answers the question by size bytes, and ends the request: it is freed. Never waits.
+ *
+ * Any thread may call this. Returns ANNULUS_CLOSED if the client is gone: then the request has ended, too.
+ * ANNULUS_WRONG_SIZE, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE: then it stays as it is.
+ */
+annulus_status annulus_request_answer(struct annulus_request *request, const void *answer, size_t size);
+
+/**
+ * Whether the client can still receive an answer, as the kernel says. False if request is no handle.
+ */
+bool annulus_request_client_is_there(const struct annulus_request *request);
+
+/**
+ * Refuses the question: the client receives ANNULUS_REFUSED. Null is no error, and has no effect. Returns
+ * ANNULUS_NOT_A_HANDLE, also for a request that was answered.
+ */
+annulus_status annulus_request_free(struct annulus_request *request);
+
+/**
+ * Asks by size bytes. Never waits. The answer comes at *pending, which is the caller's, also after the
+ * client was freed.
+ *
+ * The thread that uses the client may call this. Returns ANNULUS_FULL if as many questions are open as may
+ * be: a question is open until it is answered or refused, and its pending answer is freed. ANNULUS_CLOSED,
+ * ANNULUS_WRONG_SIZE, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *pending is null.
+ */
+annulus_status annulus_client_ask(struct annulus_client *client,
+                                  const void *question,
+                                  size_t size,
+                                  struct annulus_pending_answer **pending);
+
+/**
+ * How many questions are open now; 0 if client is no handle.
+ */
+size_t annulus_client_open(const struct annulus_client *client);
+
+/**
+ * As annulus_producer_peer: whether the process of the server is there.
+ */
+annulus_status annulus_client_peer(const struct annulus_client *client, annulus_peer *peer);
+
+/**
+ * Frees the client. Its place is free for another one when its pending answers are freed, too. Null is no
+ * error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_client_free(struct annulus_client *client);
+
+/**
+ * Receives the answer, of size bytes, and waits for it for timeout_ns nanoseconds at most: with 0 it
+ * does not wait, ANNULUS_FOREVER is no limit. It comes once; then free pending, for the next question.
+ *
+ * The thread that uses pending may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY): it may
+ * still come. ANNULUS_REFUSED; ANNULUS_PEER_DIED: the server's process has ended, and had not answered;
+ * ANNULUS_CORRUPT; ANNULUS_INVALID, also if it was received before; ANNULUS_WRONG_SIZE,
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_pending_answer_recv(struct annulus_pending_answer *pending,
+                                           void *answer,
+                                           size_t size,
+                                           uint64_t timeout_ns);
+
+/**
+ * As annulus_server_fd, which is readable when the answer is there; annulus_pending_answer_arm arms it.
+ */
+annulus_status annulus_pending_answer_fd(struct annulus_pending_answer *pending, int *fd);
+
+/**
+ * As annulus_server_arm.
+ */
+annulus_status annulus_pending_answer_arm(struct annulus_pending_answer *pending, bool *ready);
+
+/**
+ * Frees the pending answer; one that has not come is given up. Null is no error, and has no effect. Returns
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_pending_answer_free(struct annulus_pending_answer *pending);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -22,6 +22,7 @@
 #include <annulus/frames.hpp>
 #include <annulus/pool.hpp>
 #include <annulus/queue.hpp>
+#include <annulus/service.hpp>
 #include <annulus/shm.hpp>
 #include <annulus/spsc.hpp>
 #include <annulus/watch.hpp>

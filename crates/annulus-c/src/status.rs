@@ -66,13 +66,15 @@ pub enum annulus_status {
     /// The buffer is smaller than the next record. The function says how long that one is, and the record
     /// stays: the next receive has it.
     ANNULUS_TOO_SMALL = 20,
+    /// The server has refused the question, or has closed the service before it received it.
+    ANNULUS_REFUSED = 21,
 }
 
 use annulus_status::{
     ANNULUS_CLOSED, ANNULUS_CORRUPT, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_MISMATCH,
     ANNULUS_NO_MEMORY, ANNULUS_NO_RING, ANNULUS_NOT_A_HANDLE, ANNULUS_NOT_FOUND, ANNULUS_OCCUPIED,
-    ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_PEER_DIED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT,
-    ANNULUS_TOO_SMALL, ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
+    ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_PEER_DIED, ANNULUS_REFUSED, ANNULUS_RESERVED, ANNULUS_SYSTEM,
+    ANNULUS_TIMEOUT, ANNULUS_TOO_SMALL, ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 
 /// The version of the interface that this header describes. It grows when a program that was compiled with
@@ -110,7 +112,7 @@ pub extern "C" fn annulus_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-const TEXTS: [(annulus_status, &CStr); 21] = [
+const TEXTS: [(annulus_status, &CStr); 22] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
     (ANNULUS_FULL, c"the ring has no room now"),
@@ -132,6 +134,7 @@ const TEXTS: [(annulus_status, &CStr); 21] = [
     (ANNULUS_NO_RING, c"what lies there is no ring"),
     (ANNULUS_CORRUPT, c"what another process has written is no message"),
     (ANNULUS_TOO_SMALL, c"the buffer is smaller than the record"),
+    (ANNULUS_REFUSED, c"the server has refused the question"),
 ];
 
 /// What a status means, in English. The text is constant, and never null; for a number that is no status it

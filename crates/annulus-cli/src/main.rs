@@ -17,6 +17,7 @@
 //! values    messages as JSON, by the schema of their ring
 //! watch     `annulus watch`: the messages of such a ring
 //! get       `annulus get`: newest values
+//! call      `annulus call`: questions to a service between processes
 //! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
@@ -31,6 +32,8 @@
 mod bench;
 #[cfg(target_os = "linux")]
 mod bridge;
+#[cfg(target_os = "linux")]
+mod call;
 mod completion;
 mod demo;
 mod doctor;
@@ -98,6 +101,7 @@ enum Command {
     Watch(watch::Arguments),
     #[cfg(target_os = "linux")]
     Get(get::Arguments),
+    Call(call::Arguments),
     #[cfg(target_os = "linux")]
     Hz(hz::Arguments),
     #[cfg(target_os = "linux")]
@@ -121,6 +125,7 @@ EXAMPLES:
   annulus pub, annulus sub     lines of text from one process to others (Linux)
   annulus watch quotes         its messages, as they come (Linux)
   annulus get prices           newest values, of one cell or of all (Linux)
+  annulus call prices 7        a question to a service, and its answer (Linux)
   annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
@@ -163,6 +168,7 @@ fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Watch(arguments) => watch::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Get(arguments) => get::run(&arguments),
+        Command::Call(arguments) => call::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Hz(arguments) => hz::run(&arguments),
         #[cfg(target_os = "linux")]

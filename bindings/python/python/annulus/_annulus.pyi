@@ -82,6 +82,9 @@ class DirectoryError(AnnulusError, OSError):
 class LentError(AnnulusError, BufferError):
     """The handle lends memory of its ring, or what it has lent is still looked at."""
 
+class RefusedError(AnnulusError):
+    """The server has refused the question, or has closed the service before it received it."""
+
 def canonical(text: str) -> str:
     """The text of a schema as rings write it: two texts that say the same have one canonical text. SchemaError."""
 
@@ -525,6 +528,103 @@ def join_frames(
     awaited: bool = True,
 ) -> RawFrameSubscriber:
     """Subscribes to a ring of frames. Waits for the ring so long."""
+
+class _RawServiceEnd:
+    @property
+    def question_schema(self) -> str | None: ...
+    @property
+    def answer_schema(self) -> str | None: ...
+    @property
+    def question_bytes(self) -> int: ...
+    @property
+    def answer_bytes(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def state(self) -> _State: ...
+    def close(self) -> None: ...
+
+class RawServer(_RawServiceEnd):
+    """The server of a service."""
+
+    def recv(self, timeout: float | None = None) -> RawRequest:
+        """Receives a question. TimeoutError, ClosedError."""
+    def try_recv(self) -> RawRequest | None:
+        """Receives a question without a wait; None if none is there. ClosedError."""
+    def __len__(self) -> int: ...
+    @property
+    def clients(self) -> int: ...
+    @property
+    def open(self) -> int:
+        """How many questions each client may have open."""
+    @property
+    def invitation(self) -> RawInvitation | None: ...
+    def fileno(self) -> int: ...
+    def arm(self) -> bool: ...
+
+class RawRequest:
+    """A question that is to be answered. Its end refuses it."""
+
+    def question(self) -> builtins.bytes:
+        """The question. AnnulusError: it is answered."""
+    def answer(self, answer: _Buffer) -> bool:
+        """Answers it, without a wait. False: the client is gone. ValueError: the answer has another length."""
+    def refuse(self) -> None:
+        """Refuses it. Of one that is answered, it does nothing."""
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def is_client_there(self) -> bool: ...
+
+class RawClient(_RawServiceEnd):
+    """A client of a service."""
+
+    def ask(self, question: _Buffer) -> RawPendingAnswer:
+        """Asks, without a wait. FullError: as many questions are open as may be. ClosedError. ValueError: the question has another length."""
+    @property
+    def open(self) -> int:
+        """How many questions are open now."""
+    @property
+    def most_open(self) -> int: ...
+
+class RawPendingAnswer:
+    """The answer to a question, which is to come."""
+
+    def recv(self, timeout: float | None = None) -> builtins.bytes:
+        """The answer, for each call. TimeoutError; RefusedError; ClosedError: the server has died."""
+    def try_recv(self) -> builtins.bytes | None:
+        """The answer without a wait; None if it is not there. The errors of `recv`."""
+    def fileno(self) -> int: ...
+    def arm(self) -> bool: ...
+    def close(self) -> None:
+        """Gives the answer up."""
+
+def make_service(
+    name: str | None,
+    directory: _Directory,
+    open: int,
+    clients: int,
+    question: str | None = None,
+    question_bytes: int | None = None,
+    answer: str | None = None,
+    answer_bytes: int | None = None,
+    wait: str = "block",
+) -> RawServer:
+    """Makes a service, with places for so many clients, each with so many open questions, and its server."""
+
+def join_service(
+    name: str | RawInvitation,
+    directory: _Directory = None,
+    question: str | None = None,
+    question_bytes: int | None = None,
+    answer: str | None = None,
+    answer_bytes: int | None = None,
+    wait: str = "block",
+    timeout: float | None = 0,
+) -> RawClient:
+    """Joins a service as a client. Waits for it so long."""
 
 class RawNewestSender:
     """Writes the values of a table."""

@@ -11,12 +11,14 @@ from ._frame_rings import made as _made_frames
 from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
 from ._newest import NewestReader, NewestSender
 from ._ring import Directory, Ring, form_of, ring_at
+from ._services import Client, Server, asked_of
 from .schema import Schema, SchemaLike
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 M = TypeVar("M")
+N = TypeVar("N")
 
 
 class Info(TypedDict):
@@ -528,6 +530,104 @@ def subscribe_frames(
     :func:`subscribe`. :class:`annulus.NoSeatError`: it has all subscribers that it has room for."""
     ring: Ring[Any] = Ring(name, directory=directory)
     return ring.subscribe_frames(start=start, timeout=timeout, awaited=awaited, wait=wait)
+
+
+@overload
+def serve(
+    name: str | None,
+    question: type[M],
+    answer: type[N],
+    *,
+    open: int = 16,
+    clients: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Server[M, N]: ...
+@overload
+def serve(
+    name: str | None,
+    question: Any,
+    answer: Any,
+    *,
+    open: int = 16,
+    clients: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Server[Any, Any]: ...
+def serve(
+    name: str | None,
+    question: Any,
+    answer: Any,
+    *,
+    open: int = 16,
+    clients: int = 16,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Server[Any, Any]:
+    """Makes a service with this name, and its server: it answers what clients ask, of any process in any
+    language. A service whose name is ``None`` is for threads and tasks of this process: ``server.ring`` joins.
+
+    ``question`` and ``answer`` are each what the ``dtype`` of :func:`publish` is, or a :class:`Schema`, or an
+    ``int``: how many bytes it has. An answer has 4,096 bytes at most.
+
+    - ``open``: how many questions each client may have open.
+    - ``clients``: how many clients there can be at one time.
+    - ``directory``, ``wait``: as in :func:`publish`.
+
+    Raises :class:`annulus.NameTakenError`, :class:`annulus.SchemaError`, :class:`annulus.DirectoryError`.
+
+    >>> with annulus.serve("doc-serve", "u4", "f8") as server, annulus.join_service("doc-serve") as client:
+    ...     pending = client.ask(7)
+    ...     request = server.recv(timeout=60)
+    ...     request.answer(float(request.question) / 2)
+    ...     float(pending.result(timeout=60))
+    True
+    3.5
+    """
+    asks, answers = asked_of(question), asked_of(answer)
+    _check_directory(name, directory)
+    (text, size), (answer_text, answer_size) = _made(asks, "serve"), _made(answers, "serve")
+    raw = _annulus.make_service(
+        name, directory, open, clients, text, size, answer_text, answer_size, wait=wait
+    )
+    return Server(raw, asks, answers, _own_ring(raw, directory))
+
+
+@overload
+def join_service(
+    name: str,
+    question: type[M],
+    answer: type[N],
+    *,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Client[M, N]: ...
+@overload
+def join_service(
+    name: str,
+    question: Any = None,
+    answer: Any = None,
+    *,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Client[Any, Any]: ...
+def join_service(
+    name: str,
+    question: Any = None,
+    answer: Any = None,
+    *,
+    timeout: float | None = 0,
+    directory: Directory = None,
+    wait: str = "block",
+) -> Client[Any, Any]:
+    """Becomes a client of the service of this name. The service says what its questions and answers are; where
+    something is given, it must be the same. See :func:`serve` for an example; the other arguments and the
+    errors are as of :func:`subscribe`. :class:`annulus.NoSeatError`: it has all clients that it has places
+    for."""
+    ring: Ring[Any] = Ring(name, directory=directory)
+    return ring.join_service(question, answer, timeout=timeout, wait=wait)
 
 
 @overload

@@ -10,6 +10,7 @@ from ._annulus import MismatchError
 from ._forms import Asked, Form
 from ._frame_rings import FrameSubscriber
 from ._handles import BytesConsumer, Consumer, Producer, Publisher, Subscriber, called
+from ._services import Client, asked_of
 from ._newest import NewestReader
 from .schema import SchemaLike
 
@@ -259,6 +260,23 @@ class Ring(Generic[M]):
         )
         return NewestReader(raw, form_of(raw, asked), self._for(asked))
 
+    def join_service(
+        self, question: Any = None, answer: Any = None, *, timeout: float | None = 0, wait: str = "block"
+    ) -> Client[Any, Any]:
+        """Becomes a client of a service: see :func:`annulus.join_service`."""
+        asks, answers = asked_of(question), asked_of(answer)
+        raw = _annulus.join_service(
+            self._at,
+            self._directory,
+            asks.expected(),
+            asks.message_bytes,
+            answers.expected(),
+            answers.message_bytes,
+            wait=wait,
+            timeout=timeout,
+        )
+        return Client(raw, asks, answers, ring_at(self._at, self._directory, None))
+
     def consume_bytes(self, *, timeout: float | None = 0, wait: str = "block") -> BytesConsumer:
         """Becomes the consumer of a queue of records: see :func:`annulus.consume_bytes`."""
         raw = _annulus.join_bytes(self._at, self._directory, wait=wait, timeout=timeout)
@@ -289,6 +307,7 @@ class Ring(Generic[M]):
         if found["kind"] not in kinds:
             others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
             others |= {"frames": "subscribe_frames", "lossless_frames": "subscribe_frames"}
+            others["service"] = "join_service"
             others |= {"watch": "read_newest"}
             other = others.get(found["kind"], "subscribe")
             hint = f"; annulus.{other} takes it" if verb in ("subscribe", "consume", "read_newest") else ""

@@ -181,6 +181,106 @@ pub(crate) fn frame_subscriber(
     none()
 }
 
+/// There is none.
+pub(crate) enum Server {}
+
+/// There is none.
+pub(crate) enum Request {}
+
+/// There is none.
+pub(crate) enum Client {}
+
+/// There is none.
+pub(crate) enum PendingAnswer {}
+
+impl Server {
+    pub(crate) fn question_bytes(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn recv(&mut self, _: Patience) -> Done<Request> {
+        match *self {}
+    }
+
+    pub(crate) fn clients(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn close(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn fd(&mut self) -> Done<i32> {
+        match *self {}
+    }
+
+    pub(crate) fn arm(&mut self) -> Done<bool> {
+        match *self {}
+    }
+}
+
+impl Request {
+    pub(crate) fn question(&self) -> &[u8] {
+        match *self {}
+    }
+
+    pub(crate) fn answer_bytes(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn is_client_there(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn answer(self, _: &[u8]) -> bool {
+        match self {}
+    }
+}
+
+impl Client {
+    pub(crate) fn question_bytes(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn ask(&mut self, _: &[u8]) -> Done<PendingAnswer> {
+        match *self {}
+    }
+
+    pub(crate) fn open(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn peer(&self) -> annulus_peer {
+        match *self {}
+    }
+}
+
+impl PendingAnswer {
+    pub(crate) fn answer_bytes(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn recv(&mut self, _: Patience) -> Done<&[u8]> {
+        match *self {}
+    }
+
+    pub(crate) fn fd(&mut self) -> Done<i32> {
+        match *self {}
+    }
+
+    pub(crate) fn arm(&mut self) -> Done<bool> {
+        match *self {}
+    }
+}
+
+pub(crate) fn server(_: &SharedOptions, _: &SharedOptions) -> Shared<(Server, Invitation)> {
+    none()
+}
+
+pub(crate) fn client(_: &Invitation, _: &SharedOptions, _: &SharedOptions) -> Shared<Client> {
+    none()
+}
+
 fn none<T>() -> Shared<T> {
     Err(ANNULUS_UNSUPPORTED.into())
 }

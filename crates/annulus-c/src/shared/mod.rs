@@ -8,6 +8,7 @@
 //! bytes       the same for queues of records
 //! watch       newest values; watch_ends: what the handles have
 //! frames      rings of frames; frame_types: what C sees of them; frame_ends: what the handles have
+//! service     services: questions and answers; service_ends: what the handles have
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
 //! checked     whether what another process has written is a message
@@ -32,6 +33,8 @@ mod watch;
 
 mod peer;
 
+mod service;
+
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod checked;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
@@ -42,11 +45,14 @@ mod failure;
 mod frame_ends;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux;
+mod service_ends;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod watch_ends;
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use elsewhere as frame_system;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+use elsewhere as service_system;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use elsewhere as system;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
@@ -55,6 +61,7 @@ use elsewhere as watch_system;
 use frame_ends as frame_system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use linux as system;
+use service_ends as service_system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use watch_ends as watch_system;
 
@@ -66,4 +73,5 @@ pub use invitation::*;
 pub use options::*;
 pub use peer::*;
 pub use rings::*;
+pub use service::*;
 pub use watch::*;

@@ -40,9 +40,9 @@ pub struct annulus_watch_changes {
     _opaque: [u8; 0],
 }
 
-handle!(annulus_watch_sender = 24: WatchSender);
-handle!(annulus_watch_reader = 25: WatchReader);
-handle!(annulus_watch_changes = 26: WatchChanges);
+handle!(annulus_watch_sender = 18: WatchSender);
+handle!(annulus_watch_reader = 19: WatchReader);
+handle!(annulus_watch_changes = 20: WatchChanges);
 
 /// Makes cells for newest values, and what writes them: one cell, or a table of as many as the capacity of
 /// the options says, 1 to 1,048,576. A value has up to 4,096 bytes. Nothing was sent to a cell at first.

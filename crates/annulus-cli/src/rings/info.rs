@@ -1,7 +1,7 @@
 //! [`Info`]: one ring, in words or as JSON.
 
-use annulus::schema::{Field, Kind};
-use annulus::shm::{AttachError, Directory, FrameUse};
+use annulus::schema::{Field, Kind, Schema};
+use annulus::shm::{AttachError, Directory, FrameUse, ShmKind};
 use serde::Serialize;
 
 use super::directory::observe;
@@ -138,10 +138,22 @@ impl ReaderInfo {
     }
 }
 
+/// What the questions and the answers of a service are.
+fn exchange(schema: &Schema) -> Vec<(&'static str, String)> {
+    let Kind::Struct(fields) = &*schema.kind else { return Vec::new() };
+    let line = |name: &str, title| {
+        let field = fields.iter().find(|field| field.name == name)?;
+        let bytes = counted(field.kind.size() as u64, "byte");
+        Some((title, printable(&format!("{}, of {bytes}", *field.kind))))
+    };
+    [line("question", "Question"), line("answer", "Answer")].into_iter().flatten().collect()
+}
+
 /// What its messages are made of, and the newest one.
 fn lines(
     decoder: &Result<Option<Decoder>, AttachError>,
     newest: Option<&Newest>,
+    is_service: bool,
 ) -> Vec<(&'static str, String)> {
     let schema = match decoder {
         Err(error) => return vec![("Schema", printable(&error.to_string()))],
@@ -149,7 +161,9 @@ fn lines(
         Ok(Some(decoder)) => decoder.schema(),
     };
     let mut lines = Vec::new();
-    if let Kind::Struct(fields) = &*schema.kind {
+    if is_service {
+        lines.extend(exchange(schema));
+    } else if let Kind::Struct(fields) = &*schema.kind {
         for field in fields.iter().filter(|field| !field.is_padding()) {
             let Field { name, offset, kind, unit, comment, .. } = field;
             let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
@@ -175,7 +189,7 @@ impl Info {
             sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(&info));
         let decoder = Decoder::of(&info);
         let newest = decoder.as_ref().ok().and_then(|decoder| newest(&observer, decoder.as_ref()?));
-        let lines = lines(&decoder, newest.as_ref());
+        let lines = lines(&decoder, newest.as_ref(), info.kind() == ShmKind::Service);
         let decoder = decoder.ok().flatten();
         Ok(Self {
             schema: SCHEMA,

@@ -4,6 +4,8 @@
 mod bench;
 #[cfg(target_os = "linux")]
 mod bridge;
+#[cfg(target_os = "linux")]
+mod call;
 mod demo;
 #[cfg(target_os = "linux")]
 mod demo_shared;

@@ -56,7 +56,7 @@ enum Use {
 
 fn use_of(subcommand: &str) -> Vec<Use> {
     match subcommand {
-        "info" | "sub" | "watch" | "get" | "hz" => vec![Use::One(&[])],
+        "info" | "sub" | "watch" | "get" | "hz" | "call" => vec![Use::One(&[])],
         "bench" => vec![Use::Awaits(&["--subscribe"]), Use::Gives(&[], "")],
         "top" => vec![Use::All, Use::Shows(&["--interval", "0.1"])],
         "ls" => vec![Use::All],

@@ -117,6 +117,16 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         self.cells.block()
     }
 
+    /// The number in memory, which counts messages, of the message that ends before this slot.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn message_before(&self, slot: Number) -> Number {
+        if seeded!("service_number_of_bytes") {
+            return slot.back(1);
+        }
+        Number::new(self.control.in_memory(slot)).back(1)
+    }
+
     /// Where message `number` lies.
     #[inline(always)]
     pub(crate) fn position(&self, number: Number) -> Position<T> {

@@ -184,6 +184,15 @@ impl<M: Message> Consumer<M, ManyAcross<M>> {
     }
 }
 
+#[cfg(not(annulus_loom))]
+impl Consumer<u8, ManyBlocksAcross> {
+    /// As of a queue of a type: the number is the one in memory, which counts messages.
+    #[inline]
+    pub(crate) fn last_place(&self) -> (usize, Number) {
+        self.end.last_place()
+    }
+}
+
 /// Makes the control block of a lane over numbers in the memory of the queue: [`lane::Across::over`].
 type Over<C> = unsafe fn(NonNull<Numbers>, Number, usize) -> C;
 

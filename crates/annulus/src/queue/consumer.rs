@@ -599,11 +599,21 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 
     /// Waits until messages are readable, or for the end. `None` once the time has passed.
     #[inline]
-    fn await_readable(&mut self, until: Until) -> Option<Result<(), RecvError>>
+    pub(crate) fn await_readable(&mut self, until: Until) -> Option<Result<(), RecvError>>
     where
         K: InPlace,
     {
         self.wait_for(find_readable::<T, K>, until)
+    }
+
+    /// Whether messages are readable, or the queue has ended. Never waits.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    #[inline]
+    pub(crate) fn poll_readable(&mut self) -> Look<Result<(), RecvError>>
+    where
+        K: InPlace,
+    {
+        find_or_end(&mut self.end, find_readable::<T, K>)
     }
 }
 

@@ -243,7 +243,7 @@ impl<T, C: ControlBlock> FanIn<T, C> {
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     #[inline(always)]
     pub(super) fn last_place(&self) -> (usize, Number) {
-        (self.turn, self.current.next().back(1))
+        (self.turn, self.current.lane().message_before(self.current.next()))
     }
 
     /// The current lane has had its turn.

@@ -2,7 +2,8 @@
 //! they lie in the ring. For programs that take any ring, and for other languages.
 //!
 //! [`Sender`] sends to a broadcast ring or to a queue, and [`Receiver`] receives from one. [`Ring`] is a
-//! broadcast ring of another process, for a program that subscribes more than once. The schema is compared
+//! broadcast ring of another process, for a program that subscribes more than once. [`Server`] and [`Client`]
+//! are the ends of a service. The schema is compared
 //! with the ring's when an end is made, and so is the length of each message with the schema's size. What the
 //! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker). [`watch`] has the ends
 //! of newest values.
@@ -28,6 +29,7 @@
 // Decision 0129: a class of sizes on the stack, and exactly the message in the ring.
 
 mod ends;
+mod service;
 
 use core::error::Error;
 use core::fmt;
@@ -39,6 +41,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use ends::{Patience, Receives, Sends};
+pub use service::{Client, PendingAnswer, Request, Server, service_types};
 
 use super::blocks::{self, Block, MessageType, classes};
 use super::broadcast::{Accepted, AcceptedLossless, Mark, NoSeat};
@@ -61,7 +64,7 @@ use crate::settings::Settings;
 use crate::sync::AtomicU64;
 use crate::wait::{self, EventCount, Source, Until, UntilReady, WaitStrategy, wait_until};
 
-/// A message of a broadcast ring has at most so many bytes here.
+/// A message of a broadcast ring, and an answer of a service, has at most so many bytes here.
 pub const LONGEST: usize = 4096;
 
 /// Why an end was not made.
@@ -70,7 +73,7 @@ pub const LONGEST: usize = 4096;
 pub enum OpenError {
     /// A ring of this kind has no such end.
     Kind(ShmKind),
-    /// A message of a broadcast ring has more than [`LONGEST`] bytes.
+    /// A message of a broadcast ring, or an answer of a service, has more than [`LONGEST`] bytes.
     TooLong {
         /// How many it has.
         bytes: usize,
@@ -90,7 +93,7 @@ impl fmt::Display for OpenError {
             Self::TooLong { bytes } => {
                 write!(
                     f,
-                    "a message of a broadcast ring has up to {LONGEST} bytes here, and this one has {bytes}"
+                    "a message of a broadcast ring, or an answer, has up to {LONGEST} bytes here, and this one has {bytes}"
                 )
             }
             Self::Attach(error) => error.fmt(f),
@@ -128,6 +131,8 @@ macro_rules! in_blocks {
             .unwrap_or_else(|| Err(OpenError::TooLong { bytes: $of.bytes() }))
     };
 }
+
+use in_blocks;
 
 pub mod watch;
 

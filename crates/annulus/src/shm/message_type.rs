@@ -54,7 +54,9 @@ impl MessageType {
         self.alignment
     }
 
-    pub(super) fn schema(&self) -> Option<&Schema> {
+    /// Their schema, if somebody has said it.
+    #[must_use]
+    pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_deref()
     }
 

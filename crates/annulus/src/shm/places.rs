@@ -179,7 +179,7 @@ pub(super) fn create_queue<K: KindAcross>(
     let ends = when_no_producer == WhenGone::Close;
     let waits = when_consumer_dies == WhenGone::Wait;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
-    let made = New::create::<K>(&plan, ShmKind::Mpsc, of, places, policies, Some)?;
+    let made = New::create::<K>(&plan, ShmKind::Mpsc, of, of.bytes(), places, policies, Some)?;
     let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: made.slot_bytes };
     let (handle, peers) =
         consumer_at(Arc::new(made.table), &made.extent, made.place_lock, plan).ok_or(too_large)?;
@@ -197,11 +197,13 @@ pub(super) struct New {
 }
 
 impl New {
-    /// `behind`: where the memory ends, if the lanes end there; `None` if there can't be so much.
+    /// `lane_message_bytes`: how long a message is in a lane. `behind`: where the memory ends, if the lanes
+    /// end there; `None` if there can't be so much.
     pub(super) fn create<K: KindAcross>(
         plan: &Settings,
         kind: ShmKind,
         of: &MessageType,
+        lane_message_bytes: usize,
         places: usize,
         policies: u64,
         behind: impl FnOnce(usize) -> Option<usize>,
@@ -225,7 +227,7 @@ impl New {
             creator: ProcessId::current()?,
             identity,
         };
-        let mut extent = LaneExtent::of::<K>(&layout, places).ok_or_else(too_large)?;
+        let mut extent = LaneExtent::of::<K>(&layout, places, lane_message_bytes).ok_or_else(too_large)?;
         extent.bytes = behind(extent.bytes).ok_or_else(too_large)?;
         let memory = Arc::new(create_memory(&extent, plan)?);
         layout.write(&memory, &schema).ok_or_else(too_large)?;
@@ -247,7 +249,7 @@ pub(super) fn join_as_consumer<K: KindAcross>(
     of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
-    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, ShmKind::Mpsc, of)?;
+    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, ShmKind::Mpsc, of, of.bytes())?;
     let place_lock = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Settings::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(Arc::new(table), &extent, place_lock, plan)
@@ -289,7 +291,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
     of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
-    let other = Other::new::<K>(invitation, ShmKind::Mpsc, of)?;
+    let other = Other::new::<K>(invitation, ShmKind::Mpsc, of, of.bytes())?;
     let (place, place_lock) = other.free_place()?;
     let plan = Settings::of_guest(other.layout.capacity / other.table.count, other.layout.start, strategy);
     let Other { table, extent, waits, .. } = other;
@@ -362,10 +364,12 @@ impl Other {
         free.ok_or(AttachError::NoPlace { places: self.table.count })
     }
 
+    /// `lane_message_bytes`: as of [`New::create`].
     pub(super) fn new<K: KindAcross>(
         invitation: &Invitation,
         kind: ShmKind,
         of: &MessageType,
+        lane_message_bytes: usize,
     ) -> Result<Self, AttachError> {
         invitation.is_for(kind, of)?;
         // Openings of its own: the locks of this process are to end with it.
@@ -379,7 +383,7 @@ impl Other {
         if layout.capacity % count != 0 {
             return Err(damaged("the capacity", layout.capacity as u64));
         }
-        let extent = LaneExtent::in_memory::<K>(&layout, count, &memory)?;
+        let extent = LaneExtent::in_memory::<K>(&layout, count, lane_message_bytes, &memory)?;
         let policies = numbers(&memory).detail();
         if policies & !(ENDS | WAITS) != 0 {
             return Err(damaged("the policies", policies));

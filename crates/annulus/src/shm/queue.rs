@@ -52,7 +52,7 @@ pub(super) fn create_queue<K: KindAcross>(
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = LaneExtent::of::<K>(&layout, 1).ok_or_else(too_large)?;
+    let extent = LaneExtent::of::<K>(&layout, 1, of.bytes()).ok_or_else(too_large)?;
     let memory = Arc::new(create_memory(&extent, &plan)?);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
     numbers(&memory).begin_at(Number::new(plan.first), detail);
@@ -103,7 +103,7 @@ pub(super) fn join<K: KindAcross>(
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(kind, of, &memory)?;
     let capacity = layout.capacity;
-    let extent = LaneExtent::in_memory::<K>(&layout, 1, &memory)?;
+    let extent = LaneExtent::in_memory::<K>(&layout, 1, of.bytes(), &memory)?;
     let detail = numbers(&memory).detail();
     if let Some(field) = fault(detail, capacity) {
         return Err(AttachError::Damaged { field, value: detail });
@@ -176,9 +176,10 @@ pub(super) struct LaneExtent {
 }
 
 impl LaneExtent {
-    /// Of so many lanes, which share the messages. `None` if there can't be so much.
-    pub(super) fn of<K: KindAcross>(layout: &Layout, lanes: usize) -> Option<Self> {
-        let size = K::slots_of(layout.payload.bytes);
+    /// Of so many lanes, which share the messages; each of these has so many bytes there. `None` if there
+    /// can't be so much.
+    pub(super) fn of<K: KindAcross>(layout: &Layout, lanes: usize, message_bytes: usize) -> Option<Self> {
+        let size = K::slots_of(message_bytes);
         let capacity = (layout.capacity / lanes).checked_mul(size)?;
         let offset = layout.slots_offset()?;
         let lane_bytes = Cells::<K::Cell<K::Message>>::layout(capacity)?.size();
@@ -190,13 +191,14 @@ impl LaneExtent {
     pub(super) fn in_memory<K: KindAcross>(
         layout: &Layout,
         lanes: usize,
+        message_bytes: usize,
         memory: &SharedMemory,
     ) -> Result<Self, AttachError> {
         if layout.slot_bytes != layout.payload.slot_bytes() {
             return Err(damaged("the slots' size", layout.slot_bytes as u64));
         }
-        let extent =
-            Self::of::<K>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
+        let extent = Self::of::<K>(layout, lanes, message_bytes)
+            .ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
         if extent.bytes > memory.len() {
             return Err(AttachError::Length { found: memory.len() as u64, needed: extent.bytes as u64 });
         }

@@ -82,10 +82,10 @@ use crate::error::CapacityError;
 use crate::lane::{Number, PlaceTable};
 use crate::message::Message;
 use crate::os::lock;
-use crate::queue::across::ManyAcross;
 use crate::sync::{AtomicBool, Ordering, seeded};
-use crate::wait::EventCount;
-use asked::{Asked, exchange};
+use crate::wait::{EventCount, WaitStrategy};
+pub use asked::Question;
+pub(super) use asked::{AskedBytes, Exchange, types};
 #[cfg(feature = "async")]
 pub use client::AnswerFuture;
 use client::Seat;
@@ -145,23 +145,32 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     pub fn build<Q: Message, A: Message>(self) -> Result<Shared<Server<Q, A>, Places>, ShareError> {
+        self.build_for(&Exchange::of::<Q, A>())
+    }
+
+    /// `Q` and `A` are what the exchange says, or hold as many bytes.
+    pub(super) fn build_for<Q: Question, A: Message>(
+        self,
+        exchange: &Exchange,
+    ) -> Result<Shared<Server<Q, A>, Places>, ShareError> {
+        let &Exchange { ref header, asked_bytes, answer_bytes } = exchange;
         let (plan, places) = (self.service, self.clients);
         let (open, mut extent) = (plan.capacity, None);
         let behind = |lanes_end| {
-            extent = Extent::new(lanes_end, places, open, size_of::<A::Wire>());
+            extent = Extent::new(lanes_end, places, open, answer_bytes);
             Some(extent?.end)
         };
         let kind = ShmKind::Service;
-        let made = New::create::<ManyAcross<Asked<Q>>>(&plan, kind, &exchange::<Q, A>(), places, 0, behind)?;
+        let made = New::create::<Q::Kind>(&plan, kind, header, asked_bytes, places, 0, behind)?;
         let New { table, extent: lanes, place_lock, invitation, .. } = made;
-        let too_large = CapacityError::TooLarge { capacity: open, slot_bytes: size_of::<A::Wire>() };
+        let too_large = CapacityError::TooLarge { capacity: open, slot_bytes: answer_bytes };
         let answers = Answers::new(&table.memory, extent.ok_or(too_large.clone())?);
         (0..places).for_each(|place| answers.begin(place, plan.first));
         let (table, place_lock) = (Arc::new(table), Arc::new(place_lock));
         let answered = |place| EventCount::across(remote_of_answers(&table.page, place, true), None);
         let desk = Desk::new(answers, Arc::clone(&table), (0..places).map(answered), Arc::clone(&place_lock));
         let (requests, peers) = consumer_at(table, &lanes, place_lock, plan).ok_or(too_large)?;
-        Ok(Shared { handle: Server::new(requests, desk), peers, invitation })
+        Ok(Shared { handle: Server::new(requests, lanes.size, desk), peers, invitation })
     }
 }
 
@@ -195,11 +204,19 @@ impl Builder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn client<Q: Message, A: Message>(invitation: &Invitation) -> Result<(Client<Q, A>, Peer), AttachError> {
-    type Kind<Q> = ManyAcross<Asked<Q>>;
+    client_for(invitation, &Exchange::of::<Q, A>(), invitation.strategy)
+}
 
-    let other = Other::new::<Kind<Q>>(invitation, ShmKind::Service, &exchange::<Q, A>())?;
+/// `Q` and `A` are as of [`Builder::build_for`].
+pub(super) fn client_for<Q: Question, A: Message>(
+    invitation: &Invitation,
+    exchange: &Exchange,
+    strategy: WaitStrategy,
+) -> Result<(Client<Q, A>, Peer), AttachError> {
+    let &Exchange { ref header, asked_bytes, answer_bytes } = exchange;
+    let other = Other::new::<Q::Kind>(invitation, ShmKind::Service, header, asked_bytes)?;
     let (places, open) = (other.table.count, other.layout.capacity / other.table.count);
-    let extent = Extent::new(other.extent.bytes, places, open, size_of::<A::Wire>())
+    let extent = Extent::new(other.extent.bytes, places, open, answer_bytes)
         .ok_or_else(|| damaged("the capacity", other.layout.capacity as u64))?;
     if extent.end > other.table.memory.len() {
         let (found, needed) = (other.table.memory.len() as u64, extent.end as u64);
@@ -223,14 +240,14 @@ pub fn client<Q: Message, A: Message>(invitation: &Invitation) -> Result<(Client
         is_held: (0..open).map(|_| AtomicBool::new(false)).collect(),
         answered: EventCount::across(answered, None),
         gone: Gone::new(is_gone),
-        strategy: invitation.strategy,
+        strategy,
         _lock: Arc::clone(&place_lock),
     };
     // service.join0. Acquire: pairs with lane.send3. What a client before has sent was noted before that.
     let tail = Number::new(table.numbers(place).word().load(Ordering::Acquire));
     let next = seat.next_questions(tail).ok_or_else(|| damaged("the questions of a place", place as u64))?;
     seat.answers.begin(place, tail.get());
-    let plan = crate::Settings::of_guest(open, other.layout.start, invitation.strategy);
-    let (requests, peer) = producer_at::<Kind<Q>>(&table, &other.extent, false, place, place_lock, plan)?;
+    let plan = crate::Settings::of_guest(open, other.layout.start, strategy);
+    let (requests, peer) = producer_at::<Q::Kind>(&table, &other.extent, false, place, place_lock, plan)?;
     Ok((Client::new(requests, seat, next, tail), peer))
 }

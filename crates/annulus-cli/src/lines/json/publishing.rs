@@ -12,7 +12,7 @@ use annulus::Settings;
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{OpenError, Sender};
-use annulus::shm::{Directory, Invitation, PublishedName, Shared};
+use annulus::shm::{Directory, Invitation, PublishedName, Shared, ShmKind};
 use annulus::{SendTimeoutError, WaitStrategy};
 
 use super::super::arguments::PublishArguments;
@@ -109,6 +109,9 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
     let schema = schema_of(name, &info)?;
     let of = MessageType::described(schema.clone(), info.payload_alignment());
     let sender = Sender::join(&invitation, &of, WaitStrategy::default()).map_err(|error| match error {
+        OpenError::Kind(ShmKind::Service) => {
+            Failure::new(format!("{} is a service: `annulus call` asks it", quoted(name)))
+        }
         OpenError::Kind(kind) => Failure::new(format!(
             "{} is a {kind}, and has its one publisher: a broadcast ring of several publishers or a queue of \
              several producers takes this one too; or make a ring of another name by --schema",

@@ -11,7 +11,7 @@ use std::boxed::Box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asked::Asked;
+use super::asked::{Asked, Asks, Question};
 use super::error::{AnswerError, AskError};
 use super::memory::{Answers, Note};
 use crate::base::peer_liveness::Gone;
@@ -19,8 +19,6 @@ use crate::base::sequence::Sequence;
 use crate::error::{RecvError, TrySendError};
 use crate::lane::Number;
 use crate::message::Message;
-use crate::queue::Producer;
-use crate::queue::across::ManyAcross;
 use crate::receive::{Receive, Waitable};
 use crate::shm::queue::PlaceLock;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, seeded};
@@ -31,8 +29,8 @@ use crate::wait::{Deadline, EventCount, Look, Mark, Poll, Source, Until, WaitStr
 /// Asks a server, and receives its answers. Made by [`client`](fn@super::client).
 ///
 /// It may move to another thread, and so may each [`PendingAnswer`]. A process may have several clients.
-pub struct Client<Q: Message, A: Message> {
-    requests: Producer<Asked<Q>, ManyAcross<Asked<Q>>>,
+pub struct Client<Q: Question, A: Message> {
+    requests: Asks<Q>,
     seat: Arc<Seat<A>>,
     /// For each slot of the place, the number of the next question.
     next: Box<[Sequence]>,
@@ -80,13 +78,8 @@ impl<A: Message> Seat<A> {
     }
 }
 
-impl<Q: Message, A: Message> Client<Q, A> {
-    pub(super) fn new(
-        requests: Producer<Asked<Q>, ManyAcross<Asked<Q>>>,
-        seat: Seat<A>,
-        next: Box<[Sequence]>,
-        sent: Number,
-    ) -> Self {
+impl<Q: Question, A: Message> Client<Q, A> {
+    pub(super) fn new(requests: Asks<Q>, seat: Seat<A>, next: Box<[Sequence]>, sent: Number) -> Self {
         Self { requests, seat: Arc::new(seat), next, slot: 0, sent }
     }
 
@@ -131,7 +124,7 @@ impl<Q: Message, A: Message> Client<Q, A> {
         let (seat, number) = (&self.seat, self.next[slot]);
         let next = number.plus(seat.answers.lap());
         seat.answers.note(seat.place, slot, &Note { next: next.get(), sent: self.sent.get() });
-        match self.requests.try_send(Asked { number: number.get(), question }) {
+        match Q::send(&mut self.requests, Asked { number: number.get(), question }) {
             Ok(()) => {}
             Err(TrySendError::Closed(asked)) => return Err(AskError::Closed(asked.question)),
             // There is a slot for each slot, but another process may have written anything.
@@ -185,7 +178,7 @@ impl<Q: Message, A: Message> Client<Q, A> {
     }
 }
 
-impl<Q: Message, A: Message> fmt::Debug for Client<Q, A> {
+impl<Q: Question, A: Message> fmt::Debug for Client<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (open, is_closed) = (self.open(), self.is_closed());
         f.debug_struct("Client").field("open", &open).field("closed", &is_closed).finish_non_exhaustive()

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::asked::Asked;
+use super::asked::{Question, Requests};
 use super::error::ClientGone;
 use super::memory::Answers;
+use crate::Closer;
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::lane::{Number, PlaceTable};
 use crate::message::Message;
-use crate::queue::Consumer;
-use crate::queue::across::ManyAcross;
 use crate::receive::{Receive, Waitable};
 use crate::shm::places::Table;
 use crate::shm::queue::PlaceLock;
@@ -26,8 +26,10 @@ use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy};
 ///
 /// Beside these verbs it has those of [`Receive`], and works wherever a receiving handle does: in tasks,
 /// selects, workers and notifiers. Its drop closes the service, and refuses what was not received.
-pub struct Server<Q: Message, A: Message> {
-    requests: Consumer<Asked<Q>, ManyAcross<Asked<Q>>>,
+pub struct Server<Q: Question, A: Message> {
+    requests: Requests<Q>,
+    /// How many slots of a lane a question takes.
+    slots_each: usize,
     desk: Arc<Desk<A>>,
     /// Questions that no client of this library asks.
     wrong: u64,
@@ -65,9 +67,9 @@ impl<A: Message> Desk<A> {
     }
 }
 
-impl<Q: Message, A: Message> Server<Q, A> {
-    pub(super) fn new(requests: Consumer<Asked<Q>, ManyAcross<Asked<Q>>>, desk: Desk<A>) -> Self {
-        Self { requests, desk: Arc::new(desk), wrong: 0 }
+impl<Q: Question, A: Message> Server<Q, A> {
+    pub(super) fn new(requests: Requests<Q>, slots_each: usize, desk: Desk<A>) -> Self {
+        Self { requests, slots_each, desk: Arc::new(desk), wrong: 0 }
     }
 
     /// Receives the next question. Waits for it. It passes over questions of clients that are gone, where
@@ -79,7 +81,7 @@ impl<Q: Message, A: Message> Server<Q, A> {
     #[inline]
     pub fn recv(&mut self) -> Result<Request<Q, A>, RecvError> {
         loop {
-            let asked = self.requests.recv()?;
+            let asked = Q::recv(&mut self.requests, self.slots_each)?;
             if let Some(request) = self.request(asked) {
                 return Ok(request);
             }
@@ -113,6 +115,13 @@ impl<Q: Message, A: Message> Server<Q, A> {
         self.requests.close();
     }
 
+    /// A [`Closer`], which [closes](Self::close) the service from any thread. It does not keep the service
+    /// open.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.requests.closer()
+    }
+
     /// Whether the service is closed. Questions may be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -123,13 +132,13 @@ impl<Q: Message, A: Message> Server<Q, A> {
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
     pub fn len(&self) -> usize {
-        self.requests.len()
+        self.requests.len() / self.slots_each
     }
 
     /// How many questions each client may have open at one time.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.requests.capacity()
+        self.requests.capacity() / self.slots_each
     }
 
     /// How many questions were thrown away because another process has written into the memory what it must
@@ -147,7 +156,7 @@ impl<Q: Message, A: Message> Server<Q, A> {
     /// What was received last, as a request. `None`: its client is gone, or it can't be.
     #[inline]
     fn request(&mut self, asked: Asked<Q>) -> Option<Request<Q, A>> {
-        let (place, at) = self.requests.last_place();
+        let (place, at) = Q::last_place(&self.requests);
         let (number, desk) = (Sequence::new(asked.number), &self.desk);
         let slot = desk.answers.slot_of(place, number).filter(|&slot| {
             // service.open1. Acquire: pairs with service.open2. The answer before was written by another
@@ -173,7 +182,7 @@ impl<Q: Message, A: Message> Server<Q, A> {
     }
 }
 
-impl<Q: Message, A: Message> Drop for Server<Q, A> {
+impl<Q: Question, A: Message> Drop for Server<Q, A> {
     fn drop(&mut self) {
         self.close();
         // Each of them is refused.
@@ -182,7 +191,7 @@ impl<Q: Message, A: Message> Drop for Server<Q, A> {
 }
 
 // SAFETY: the events are those of the consumer, which is in this.
-unsafe impl<Q: Message, A: Message> Source for Server<Q, A> {
+unsafe impl<Q: Question, A: Message> Source for Server<Q, A> {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.requests)
     }
@@ -212,22 +221,22 @@ unsafe impl<Q: Message, A: Message> Source for Server<Q, A> {
     }
 
     fn left(&self) -> Option<u64> {
-        Source::left(&self.requests)
+        Some(self.len() as u64)
     }
 }
 
-impl<Q: Message, A: Message> Waitable for Server<Q, A> {
+impl<Q: Question, A: Message> Waitable for Server<Q, A> {
     fn is_closed(&self) -> bool {
         self.is_closed()
     }
 }
 
-impl<Q: Message, A: Message> Receive for Server<Q, A> {
+impl<Q: Question, A: Message> Receive for Server<Q, A> {
     type Item = Request<Q, A>;
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<Self::Item, RecvError>> {
-        match self.requests.poll_recv() {
+        match Q::poll(&mut self.requests, self.slots_each) {
             Look::Found(Ok(asked)) => {
                 self.request(asked).map_or(Look::Again, |request| Look::Found(Ok(request)))
             }
@@ -241,7 +250,7 @@ impl<Q: Message, A: Message> Receive for Server<Q, A> {
     fn recv_late(&mut self, until: Until) -> Option<Result<Self::Item, RecvError>> {
         let (until, deadline) = (until.begun(), until.deadline());
         loop {
-            match self.requests.recv_late(until)? {
+            match Q::recv_late(&mut self.requests, self.slots_each, until)? {
                 Ok(asked) => {
                     if let Some(request) = self.request(asked) {
                         return Some(Ok(request));
@@ -257,7 +266,7 @@ impl<Q: Message, A: Message> Receive for Server<Q, A> {
     }
 }
 
-impl<Q: Message, A: Message> fmt::Debug for Server<Q, A> {
+impl<Q: Question, A: Message> fmt::Debug for Server<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (len, is_closed) = (self.len(), self.is_closed());
         f.debug_struct("Server").field("len", &len).field("closed", &is_closed).finish_non_exhaustive()
@@ -270,7 +279,7 @@ impl<Q: Message, A: Message> fmt::Debug for Server<Q, A> {
 /// if [`Server`] was dropped. So do not forget one (`mem::forget`): its client would wait until this process
 /// ends.
 #[must_use = "its drop refuses the question"]
-pub struct Request<Q: Message, A: Message> {
+pub struct Request<Q: Question, A: Message> {
     question: Q,
     number: Sequence,
     client: ClientId,
@@ -278,7 +287,7 @@ pub struct Request<Q: Message, A: Message> {
     desk: Arc<Desk<A>>,
 }
 
-impl<Q: Message, A: Message> Request<Q, A> {
+impl<Q: Question, A: Message> Request<Q, A> {
     /// The question.
     pub fn question(&self) -> &Q {
         &self.question
@@ -349,7 +358,7 @@ impl<Q: Message, A: Message> Request<Q, A> {
     }
 }
 
-impl<Q: Message, A: Message> Deref for Request<Q, A> {
+impl<Q: Question, A: Message> Deref for Request<Q, A> {
     type Target = Q;
 
     fn deref(&self) -> &Q {
@@ -357,7 +366,7 @@ impl<Q: Message, A: Message> Deref for Request<Q, A> {
     }
 }
 
-impl<Q: Message, A: Message> Drop for Request<Q, A> {
+impl<Q: Question, A: Message> Drop for Request<Q, A> {
     #[inline]
     fn drop(&mut self) {
         if !self.is_over {
@@ -366,7 +375,7 @@ impl<Q: Message, A: Message> Drop for Request<Q, A> {
     }
 }
 
-impl<Q: Message + fmt::Debug, A: Message> fmt::Debug for Request<Q, A> {
+impl<Q: Question + fmt::Debug, A: Message> fmt::Debug for Request<Q, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("question", &self.question)

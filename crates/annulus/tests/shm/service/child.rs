@@ -6,11 +6,12 @@ use std::path::Path;
 use annulus::shm::service::{AskError, PendingAnswer, Server};
 use annulus::shm::{Directory, Invitation};
 
+use super::at_run_time::{ask_as_bytes, serve_as_bytes};
 use super::{Answer, Question, answer_to, joined, new_service, question};
 use crate::process::role;
 
-/// `ask CLIENT OPEN`, `ask-some CLIENT COUNT`, `serve OPEN`, `serve-by-name PATH` or `hold OPEN`. In the test
-/// program itself it does nothing.
+/// `ask CLIENT OPEN`, `ask-some CLIENT COUNT`, `serve OPEN`, `serve-by-name PATH` or `hold OPEN`; the first
+/// and the third also at run time: `ask-bytes`, `serve-bytes`. In the test program itself it does nothing.
 #[test]
 fn this_process() {
     let Some((role, mut socket)) = role() else { return };
@@ -37,6 +38,10 @@ fn this_process() {
                 }
             }
         }
+        "ask-bytes" => {
+            let invitation = Invitation::receive(&socket).unwrap();
+            ask_as_bytes(&invitation, number(1), number(2), || socket.write_all(b"\n").unwrap());
+        }
         // And waits for no answer.
         "ask-some" => {
             let mut client = joined(&Invitation::receive(&socket).unwrap());
@@ -50,6 +55,7 @@ fn this_process() {
             invitation.send(&socket).unwrap();
             serve(server);
         }
+        "serve-bytes" => serve_as_bytes(number(1) as usize, |invitation| invitation.send(&socket).unwrap()),
         "serve-by-name" => {
             let (server, _, invitation) = new_service(4, 2);
             let directory = Directory::open(Path::new(words[1])).unwrap();

@@ -3,10 +3,12 @@
 //! ```text
 //! one_process.rs  all sides in one process: answers, refusals, places, types
 //! processes.rs    servers and clients that are killed and stopped; child.rs is one
+//! at_run_time.rs  sides that know the types by their schemas only
 //! hostile.rs      memory in which another process writes what it likes
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 
+mod at_run_time;
 mod child;
 mod hostile;
 mod one_process;

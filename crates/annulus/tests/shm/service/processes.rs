@@ -46,7 +46,8 @@ fn clients_that_are_killed() {
     let (mut server, places, invitation) = new_service(4, 2);
     let mut other = joined(&invitation);
     for round in 0..rounds() {
-        let mut child = guest(&format!("ask {round} 3"), &invitation);
+        let form = if round % 2 == 0 { "" } else { "-bytes" };
+        let mut child = guest(&format!("ask{form} {round} 3"), &invitation);
         assert_eq!(places.taken(), 2);
         let killer = thread::spawn(move || {
             thread::sleep(moment(round));
@@ -99,7 +100,7 @@ fn clients_that_are_killed() {
 #[test]
 fn servers_that_are_killed() {
     for round in 0..rounds() {
-        let mut child = Child::new("serve 4");
+        let mut child = Child::new(if round % 2 == 0 { "serve 4" } else { "serve-bytes 4" });
         let invitation = Invitation::receive(&child.socket).unwrap();
         let strategies = [WaitStrategy::block_after(0, 0), WaitStrategy::default(), WaitStrategy::PauseSpin];
         let clients: Vec<_> = (0..)
