@@ -46,6 +46,7 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::LosslessFrames => "lossless_frames",
         ShmKind::Watch => "watch",
         ShmKind::Service => "service",
+        ShmKind::Mpmc => "mpmc",
         ShmKind::MpLossy => "mp_lossy",
         _ => "unknown",
     }

@@ -261,6 +261,9 @@ pub use error::{
 };
 #[cfg(feature = "async")]
 pub use futures_core;
+#[cfg(all(annulus_loom, feature = "shm"))]
+#[doc(hidden)]
+pub use lane::{WorkTaker, WorkWriter, work_for_a_model};
 pub use message::{Message, Text, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
 pub use notifier::{Notifier, Readiness};
@@ -268,7 +271,7 @@ pub use observer::Observer;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
-#[cfg(all(annulus_loom, feature = "shm"))]
+#[cfg(all(feature = "shm", annulus_loom))]
 #[doc(hidden)]
 pub use ring::cells::{ValueReader, ValueWriter, cell_for_a_model};
 #[cfg(all(annulus_loom, feature = "shm"))]

@@ -86,6 +86,12 @@ verbs! {
     impl<> crate::shm::frames::Loan<'_, broadcast::Lossless> {
         publish_async(self) -> Pending<Result<u64, SendError<Self>>>;
     }
+    impl<{T: Message}> crate::shm::mpmc::Producer<T> {
+        send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
+    }
+    impl<{T: Message}> crate::shm::mpmc::Consumer<T> {
+        claim_async(&mut self) -> Pending<Result<crate::shm::mpmc::Claimed<T>, RecvError>>;
+    }
 }
 
 #[cfg(not(feature = "async"))]

@@ -185,6 +185,10 @@ whole_after_a_panic! {
     [M: Mode] crate::shm::frames::Publisher<M>;
     [] crate::shm::frames::SubscribeError;
     [M: Mode] crate::shm::frames::Subscriber<M>;
+    [T: Message] crate::shm::mpmc::Claimed<T>;
+    [T: Message] crate::shm::mpmc::Consumer<T>;
+    [T: Message] crate::shm::mpmc::Producer<T>;
+    [T: Message] crate::shm::mpmc::Queue<T>;
     [] crate::shm::NameError;
     [Q: crate::shm::service::Question, A: Message] crate::shm::service::Client<Q, A>;
     [A: Message] crate::shm::service::PendingAnswer<A>;

@@ -181,6 +181,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::LosslessFrames => "all frames",
         ShmKind::Watch => "watch",
         ShmKind::Service => "service",
+        ShmKind::Mpmc => "mpmc",
         _ => "other",
     }
 }

@@ -118,6 +118,25 @@ impl Numbers {
         &self.producer.tail
     }
 
+    /// The tail of a lane.
+    #[inline(always)]
+    pub(super) fn tail_word(&self) -> &AtomicU64 {
+        &self.producer.tail
+    }
+
+    /// The head of a lane.
+    #[inline(always)]
+    pub(super) fn head_word(&self) -> &AtomicU64 {
+        &self.consumer.head
+    }
+
+    /// Beside the head of a lane of several consumers: how often these were told to look at all slots. (No
+    /// lane counts its consumers.)
+    #[inline(always)]
+    pub(super) fn again_word(&self) -> &AtomicU64 {
+        &self.consumer.joined
+    }
+
     /// What the creator said with [`begin_at`](Self::begin_at), if nobody has written there since.
     #[cfg(not(annulus_loom))]
     pub(crate) fn detail(&self) -> u64 {
@@ -179,6 +198,25 @@ impl Numbers {
     pub(crate) fn had_consumer(&self) -> bool {
         // Relaxed: a hint for a caller that asks the kernel next.
         self.consumer.joined.load(Ordering::Relaxed) != 0
+    }
+
+    /// Closes the queue; or says that a side of it has died, if `is_death`.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn close(&self, is_death: bool) {
+        self.close_as(if is_death { DIED } else { CLOSED });
+    }
+
+    fn close_as(&self, reason: u64) {
+        // Release: pairs with the Acquire in `has_closed`. Relaxed: the first one has said why.
+        let _ = self.both.closed.compare_exchange(0, reason, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// Whether the queue may be closed, for a producer behind its fence.
+    #[cfg(not(annulus_loom))]
+    #[inline(always)]
+    pub(crate) fn may_have_ended(&self) -> bool {
+        // Relaxed: a hint before a send; behind a send, its fence decides what it sees.
+        self.both.closed.load(Ordering::Relaxed) != 0
     }
 
     /// Whether the queue is closed, for whatever reason.
@@ -299,8 +337,8 @@ impl OtherProcess {
     }
 
     fn close_as(&self, reason: u64) {
-        // Release: pairs with the Acquire in `has_closed`. Relaxed: the first one has said why.
-        let _ = self.closed().compare_exchange(0, reason, Ordering::Release, Ordering::Relaxed);
+        // SAFETY: they live as long as this.
+        unsafe { self.numbers.as_ref() }.close_as(reason);
     }
 }
 

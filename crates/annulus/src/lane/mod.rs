@@ -14,6 +14,8 @@ mod one_to_one;
 mod places;
 mod span;
 mod stamped;
+#[cfg(feature = "shm")]
+mod work;
 
 #[cfg(feature = "shm")]
 pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
@@ -26,3 +28,7 @@ pub(crate) use one_to_one::{ControlBlock, Lone, OneToOne, Own, Peer};
 pub(crate) use places::PlaceTable;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, OneToMany, StampedSlot, Taken};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use work::{Found, Ledger, Ticket, WorkLane, WorkReader, WorkSlot};
+#[cfg(all(feature = "shm", annulus_loom))]
+pub use work::{WorkTaker, WorkWriter, work_for_a_model};

@@ -43,7 +43,7 @@ unsafe impl<M: Message> Send for Cell<M> {}
 
 impl<M: Message> Cell<M> {
     #[inline(always)]
-    fn of(message: M) -> Self {
+    pub(crate) fn of(message: M) -> Self {
         if is_own_wire::<M>() {
             // SAFETY: they are one type.
             return Self(unsafe { transmute_copy(&message) });
@@ -56,6 +56,16 @@ impl<M: Message> Cell<M> {
     fn sent(self) -> M {
         // SAFETY: `of` has written it.
         unsafe { M::decode(self.0.as_ptr()) }
+    }
+
+    /// The message, if it is one.
+    #[inline(always)]
+    pub(crate) fn checked(self) -> Result<M, BadValue> {
+        if self.is_message() {
+            // SAFETY: just asked.
+            return Ok(unsafe { M::decode(self.0.as_ptr()) });
+        }
+        Err(bad_value(self))
     }
 
     /// (It was received, so a producer, or another process, has written each byte.)
@@ -161,13 +171,14 @@ impl<T, M: Message> Checked<T, M> {
     /// The message that lay in a slot. If it is corrupt, it is counted.
     #[inline(always)]
     fn value(&mut self, cell: Cell<M>) -> Option<T> {
-        if cell.is_message() {
-            // SAFETY: just asked.
-            return Some(self.same.forth(unsafe { M::decode(cell.0.as_ptr()) }));
+        match cell.checked() {
+            Ok(message) => Some(self.same.forth(message)),
+            Err(bad) => {
+                self.corrupt += u64::from(!seeded!("queue_corrupt_uncounted"));
+                self.last = Some(bad);
+                None
+            }
         }
-        self.corrupt += u64::from(!seeded!("queue_corrupt_uncounted"));
-        self.last = Some(bad_value(cell));
-        None
     }
 
     /// Hands it to `each`, if it is a message.

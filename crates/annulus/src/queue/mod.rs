@@ -55,6 +55,8 @@ mod write_many;
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
 pub use channels::{mpmc, mpsc, spmc, spsc, with};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use checked::Cell;
 pub use consumer::{Consumer, TryIter};
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]

@@ -31,11 +31,13 @@ pub enum ShmKind {
     Service = 11,
     /// As [`Frames`](Self::Frames), with a publisher that waits for the slowest subscriber.
     LosslessFrames = 12,
+    /// A queue of several producers and several consumers.
+    Mpmc = 13,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -47,6 +49,7 @@ impl ShmKind {
         Self::Watch,
         Self::Service,
         Self::LosslessFrames,
+        Self::Mpmc,
     ];
 
     /// Whether it has seats for subscribers that its publisher waits for.
@@ -84,6 +87,7 @@ impl fmt::Display for ShmKind {
             Self::LosslessFrames => "lossless broadcast ring of frames",
             Self::Watch => "newest values",
             Self::Service => "service",
+            Self::Mpmc => "queue of several consumers",
         })
     }
 }

@@ -83,6 +83,7 @@
 //! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenGone`] |
 //! | [`Receiver`](watch::Receiver) or [`Changes`](watch::Changes) of newest values | [`AcceptedWatch::state`](watch::AcceptedWatch::state) |
 //! | [`PendingAnswer`](service::PendingAnswer) | [`Died`](service::AnswerError::Died), or [`Peer::state`] |
+//! | `Producer`, `Consumer` of an [`mpmc`] queue | [`Places::state`](mpmc::Places::state) of each side |
 //! | [`Server`](service::Server) | [`is_client_there`](service::Request::is_client_there) of a request |
 //! | `Publisher` | a lossy one does not know, a lossless one does not wait for the dead |
 //!
@@ -117,8 +118,9 @@
 //! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
 //! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
 //!   [`broadcast::lossless`], of records [`broadcast::bytes`], of [`frames`]) and with several
-//!   ([`mp_broadcast`]), queues with one producer ([`spsc`], [`bytes`]), queues with several ([`mpsc`]), the
-//!   newest values of cells ([`watch`]), and questions with their answers ([`service`]).
+//!   ([`mp_broadcast`]), queues with one producer ([`spsc`], [`bytes`]), queues with several ([`mpsc`]), and
+//!   with several consumers ([`mpmc`]), the newest values of cells ([`watch`]), and questions with their
+//!   answers ([`service`]).
 //! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
 //!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
 //!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.
@@ -139,6 +141,7 @@
 // mp_broadcast.rs  broadcast rings that several processes publish to
 // queue.rs         queues of one lane: spsc.rs, bytes.rs
 // places.rs        queues of a lane for each producer, mpsc.rs; which producer or publisher has which place
+// mpmc.rs          queues whose messages have owners, so that consumers may share them, and die; mpmc/
 // service.rs       questions and answers, over such a queue and slots for answers
 // blocks.rs        all of them, for messages whose size is known at run time; dynamic.rs: one sending and one
 //                  receiving end for all of them
@@ -171,6 +174,7 @@ mod invitation;
 mod kind;
 mod message_type;
 pub mod mp_broadcast;
+pub mod mpmc;
 pub mod mpsc;
 mod named_subscriber;
 mod names;

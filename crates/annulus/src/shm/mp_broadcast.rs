@@ -339,7 +339,7 @@ pub(super) fn create_ring<T: Message>(
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.
     unsafe { shown(&memory).as_ref() }.begin_at(first);
-    let table = |page| Table { memory: Arc::clone(&memory), page, count: places, ends };
+    let table = |page| Table { memory: Arc::clone(&memory), page, first: 0, count: places, ends };
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // By a separate opening, because a look at a lock does not see locks of its own opening.
     let looks_on = sleepers::attach_anew(&invitation.sleepers, identity).map_err(io::Error::other)?;
@@ -468,7 +468,7 @@ impl Table {
             return Err(damaged("the number of cells", layout.cells as u64));
         }
         let page = Arc::new(sleepers::attach_with_places(sleepers, layout.identity, count)?);
-        let mut table = Self { memory, page, count, ends: false };
+        let mut table = Self { memory, page, first: 0, count, ends: false };
         let policies = table.queue().detail();
         if policies & !ENDS != 0 {
             return Err(damaged("the policies", policies));

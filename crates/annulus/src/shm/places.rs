@@ -124,6 +124,8 @@ pub(super) struct Table {
     pub(super) memory: Arc<PlacedMemory>,
     /// The file with the locks.
     pub(super) page: Arc<SharedMemory>,
+    /// How many places come before these, of the other side.
+    pub(super) first: usize,
     /// How many places there are.
     pub(super) count: usize,
     /// Whether the queue ends when all producers are gone.
@@ -150,12 +152,13 @@ impl PlaceTable for Table {
 
     #[inline]
     fn numbers(&self, place: usize) -> &Numbers {
-        numbers_seen_at(&self.memory, format::CELLS_OFFSET + place * format::LANE_CELLS * format::CELL_BYTES)
+        let cells = (self.first + place) * format::LANE_CELLS;
+        numbers_seen_at(&self.memory, format::CELLS_OFFSET + cells * format::CELL_BYTES)
     }
 
     fn is_held(&self, place: usize) -> bool {
         // Where the lock can't be looked at, the process is taken to be alive.
-        lock::is_byte_taken(&*self.page, byte_of(place)).unwrap_or(true)
+        lock::is_byte_taken(&*self.page, byte_of(self.first + place)).unwrap_or(true)
     }
 }
 
@@ -229,11 +232,12 @@ impl New {
         };
         let mut extent = LaneExtent::of::<K>(&layout, places, lane_message_bytes).ok_or_else(too_large)?;
         extent.bytes = behind(extent.bytes).ok_or_else(too_large)?;
-        let memory = Arc::new(create_memory(&extent, plan)?);
+        let memory = Arc::new(create_memory(extent.bytes, plan)?);
         layout.write(&memory, &schema).ok_or_else(too_large)?;
         numbers(&memory).begin_at(Number::new(plan.first), policies);
         let ends = policies & ENDS != 0;
-        let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
+        let table =
+            Table { memory: Arc::clone(&memory), page: Arc::clone(&page), first: 0, count: places, ends };
         (0..places).for_each(|place| table.numbers(place).begin_at(Number::new(plan.first), 0));
         let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
         // (Nobody else has the page.)
@@ -340,7 +344,7 @@ pub(super) fn producer_at<K: KindAcross>(
 pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
     for place in 0..table.count {
         if let Some(place_lock) =
-            PlaceLock::take(&table.page, byte_of(place), seeded!("shm_place_of_another"))?
+            PlaceLock::take(&table.page, byte_of(table.first + place), seeded!("shm_place_of_another"))?
         {
             return Ok(Some((place, place_lock)));
         }
@@ -391,7 +395,7 @@ impl Other {
         let page = Arc::new(sleepers::attach_with_places(&invitation.sleepers, layout.identity, count)?);
         let ends = policies & ENDS != 0;
         let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
-        let table = Table { memory: Arc::new(memory), page, count, ends };
+        let table = Table { memory: Arc::new(memory), page, first: 0, count, ends };
         Ok(Self { table, extent, layout, waits: policies & WAITS != 0 })
     }
 }

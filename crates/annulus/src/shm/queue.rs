@@ -53,7 +53,7 @@ pub(super) fn create_queue<K: KindAcross>(
         identity,
     };
     let extent = LaneExtent::of::<K>(&layout, 1, of.bytes()).ok_or_else(too_large)?;
-    let memory = Arc::new(create_memory(&extent, &plan)?);
+    let memory = Arc::new(create_memory(extent.bytes, &plan)?);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
     numbers(&memory).begin_at(Number::new(plan.first), detail);
     lock::take(&memory)?;
@@ -72,8 +72,8 @@ pub(super) fn create_queue<K: KindAcross>(
 }
 
 /// The memory of a queue.
-pub(super) fn create_memory(extent: &LaneExtent, plan: &Settings) -> Result<PlacedMemory, ShareError> {
-    Ok(PlacedMemory::create("annulus queue", extent.bytes, Access::Everyone, plan.memory)?)
+pub(super) fn create_memory(bytes: usize, plan: &Settings) -> Result<PlacedMemory, ShareError> {
+    Ok(PlacedMemory::create("annulus queue", bytes, Access::Everyone, plan.memory)?)
 }
 
 /// Whether there can be a queue between processes of such lanes.

@@ -14,6 +14,7 @@ use super::error::{AttachError, FindError};
 use super::format::{Layout, RingInfo, page, unfit};
 use super::frame_format::FrameNumbers;
 use super::kind::ShmKind;
+use super::mpmc::CONSUMERS_SHIFT;
 use super::places::byte_of;
 use super::process::PeerState;
 use super::{format, sleepers};
@@ -134,16 +135,17 @@ impl RingObserver {
     }
 
     /// Whether the process that publishes or sends is there. Of a ring of several publishers: whether any
-    /// of them is. Of a queue of several producers, or a service: whether the consumer's process is.
-    /// `Closed` if the ring is closed, by any side. At most two system calls, or one for each place of a
-    /// ring of several publishers. The kernel tells, by a lock which that process holds. A ring of a
-    /// [`ShmKind`] that this does not know is `Alive`.
+    /// of them is. Of a queue of several producers, or a service: whether the consumer's process is. Of a
+    /// queue of several consumers: whether any process of it is. `Closed` if the ring is closed, by any side.
+    /// At most two system calls, or one for each place of a ring of several publishers or consumers. The
+    /// kernel tells, by a lock which that process holds. A ring of a [`ShmKind`] that this does not know is
+    /// `Alive`.
     #[must_use]
     pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_alive = match self.layout.kind {
             ShmKind::Mpsc | ShmKind::Service => self.has_seat(CONSUMER),
-            ShmKind::MpLossy => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
+            ShmKind::MpLossy | ShmKind::Mpmc => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
             kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
         };
         PeerState::told(is_alive, self.is_closed())
@@ -223,9 +225,11 @@ impl RingObserver {
         Some(FrameUse { frames, frame_bytes, most_held, room, held: (0..room).filter_map(held_in).collect() })
     }
 
-    /// How many producers, or publishers, there can be at one time, of a ring that has places for them.
+    /// How many producers, publishers or consumers there can be at one time, of a ring that has places for
+    /// them.
     fn places(&self) -> usize {
-        (self.layout.cells / format::LANE_CELLS).min(MOST_PLACES)
+        // (A queue of several consumers has places for both sides.)
+        (self.layout.cells / format::LANE_CELLS).min(2 * MOST_PLACES)
     }
 
     fn is_closed(&self) -> bool {
@@ -267,6 +271,11 @@ impl RingObserver {
         let (first, count) = match self.layout.kind {
             ShmKind::Mpsc | ShmKind::Service => {
                 (format::CELLS_OFFSET - format::PRODUCER_OFFSET, self.layout.cells / format::LANE_CELLS)
+            }
+            ShmKind::Mpmc => {
+                let consumers = word(&self.ring, format::queue::DETAIL) >> CONSUMERS_SHIFT;
+                let consumers = usize::try_from(consumers).unwrap_or(usize::MAX);
+                (format::CELLS_OFFSET - format::PRODUCER_OFFSET, self.places().saturating_sub(consumers))
             }
             _ => (0, 1),
         };
@@ -350,7 +359,7 @@ impl fmt::Debug for RingObserver {
 /// Whether this knows where the numbers of such a ring are.
 fn is_known(kind: ShmKind) -> bool {
     let is_queue = matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes);
-    is_queue || matches!(kind, ShmKind::Watch | ShmKind::Service) || is_broadcast(kind)
+    is_queue || matches!(kind, ShmKind::Watch | ShmKind::Service | ShmKind::Mpmc) || is_broadcast(kind)
 }
 
 fn is_broadcast(kind: ShmKind) -> bool {

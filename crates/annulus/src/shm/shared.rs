@@ -13,6 +13,7 @@ use super::invitation::Invitation;
 /// | [`mp_broadcast::Builder::build`] | `Publisher` | [`Places`] |
 /// | [`spsc::producer`], [`bytes::producer`] | `Producer` | [`Peer`] |
 /// | [`mpsc::Builder::build`] | `Consumer` | [`Places`] |
+/// | [`mpmc::Builder::build`] | `Queue` | `()`: the queue has the places |
 /// | [`watch::sender`], [`watch::table`] | `Sender` | `()`: readers write nothing |
 /// | [`service::Builder::build`] | [`Server`] | [`Places`] |
 ///
@@ -22,6 +23,7 @@ use super::invitation::Invitation;
 /// [`spsc::producer`]: super::spsc::producer
 /// [`bytes::producer`]: super::bytes::producer
 /// [`mpsc::Builder::build`]: super::mpsc::Builder::build
+/// [`mpmc::Builder::build`]: super::mpmc::Builder::build
 /// [`watch::sender`]: super::watch::sender
 /// [`watch::table`]: super::watch::table
 /// [`service::Builder::build`]: super::service::Builder::build

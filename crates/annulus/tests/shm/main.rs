@@ -6,6 +6,7 @@ mod broadcast;
 mod broadcast_bytes;
 mod frames;
 mod mp_broadcast;
+mod mpmc;
 mod mpsc;
 mod process;
 mod queue;

@@ -146,6 +146,7 @@ whole! { SHM (Send, Sync):
     shm::Shared<u64>, shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
     shm::mpsc::Builder, shm::mpsc::Places, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
+    shm::mpmc::Builder, shm::mpmc::Producer<u64>, shm::mpmc::Consumer<u64>, shm::mpmc::Claimed<u64>, shm::mpmc::Queue<u64>, shm::mpmc::Unreceived,
     shm::PeerState, shm::ProcessId, shm::WhenGone, shm::FrameUse, shm::ReaderNumbers, shm::RingNumbers,
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited, broadcast::Foreign,
@@ -253,6 +254,8 @@ fn the_lists_are_complete() {
         "TakeCell",
         "ValueReader",
         "ValueWriter",
+        "WorkTaker",
+        "WorkWriter",
     ];
     const LENT: &[&str] = &["Lent", "LentHead", "LentPublisher", "LentSlots", "LentSubscriber"];
 

@@ -1,0 +1,816 @@
+//! [`WorkLane`]: a lane between one writer and many readers, each of which may die at any moment.
+//!
+//! Each slot has a word, which says what is in it and whose it is. A reader claims a message there, under the
+//! number of its *place*, and so a message that was claimed and not received can be found after its reader
+//! has died. All of it lies in memory of several processes.
+//!
+//! ```text
+//! writer, message n                                  reader in place p
+//! work.send1  word: done?            Acquire         work.claim6  word: full(n)?             Acquire
+//!    claimed: look at n + 1; full: no room           work.claim7  word: full(n) → claimed(n, p)
+//! work.pass2  tail := n, if it passed any            work.push8   head: → n + 1, at least (a hint)
+//! work.send3  move the message in                    work.take9   copy it out
+//! work.send4  word := full(n)        Release         work.done10  word := done(n)            Release
+//! work.send5  tail := n + 1          Release
+//! ```
+//!
+//! *Why no slot has two users.* A slot that is done is the writer's, a full one nobody's, and a claimed one
+//! belongs to the reader whose work.claim7 succeeded. Only the writer makes a done slot full, only one
+//! work.claim7 makes a full one claimed, and only the reader's own process changes it then, as long as it has
+//! the lock of its place.
+//!
+//! *A reader that holds a message holds up nobody.* The writer passes over its slot: that number will not be.
+//! Readers pass over each number before the tail that is not full. So they go on behind claimed messages,
+//! behind those that are done, and behind numbers that were passed over. The word is looked at again after
+//! the tail (work.look11), because a writer makes the slot full before it moves the tail.
+//!
+//! *The head is a hint.* Each message before it was claimed once, or passed over. A reader that dies between
+//! work.claim7 and work.push8 stops nobody, because any other one moves the head, too.
+//!
+//! *A message that is given again.* Its word becomes full once more, with the number of times that it was
+//! given before (work.again13). It may lie before the head by now. So the one that does this counts up a word
+//! beside the head (work.tell14), and each reader that finds another number there looks at all slots.
+//!
+//! *A death.* The lock of the place is free then, and a reader that takes it is the only one that changes
+//! what the dead one has claimed (`sweep`). It writes each step down in the [`Ledger`] of the place before it
+//! takes it. If it dies there, the next one that has the lock finds that, and finishes it. So no message is
+//! given again twice for one claim, and the counts are exact.
+//!
+//! A number is 48 bits of its word, and may come again after 2^48 messages of a lane. Nothing depends on
+//! that: what is full is a message that nobody has, whatever its number.
+//!
+//! Other processes may write anything. Each verb takes at most as many steps as there are slots.
+// Decision 0166: the word of a slot says whose the message is.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use super::{Cells, Number, Numbers};
+use crate::base::index::Index;
+use crate::base::sequence::Sequence;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
+
+/// A slot. Memory that is all zero is an empty one.
+#[repr(C)]
+pub(crate) struct WorkSlot<T> {
+    word: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// The word of a slot:
+///
+/// | bits | meaning |
+/// | --- | --- |
+/// | 0 to 1 | 0: done, 1: full, 2: claimed |
+/// | 2 to 11 | claimed: the place of its reader |
+/// | 12 to 15 | how often the message was given before, 15 at most |
+/// | 16 to 63 | the message's number and one more, modulo 2^48 |
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotWord(u64);
+
+const STATE: u64 = 3;
+const DONE: u64 = 0;
+const FULL: u64 = 1;
+const CLAIMED: u64 = 2;
+const PLACE_SHIFT: u32 = 2;
+const PLACES: u64 = 1 << 10;
+const GIVEN_SHIFT: u32 = 12;
+const MOST_GIVEN: u64 = 15;
+const NUMBER_SHIFT: u32 = 16;
+
+impl SlotWord {
+    fn done(number: Number) -> Self {
+        Self(number.next().get() << NUMBER_SHIFT | DONE)
+    }
+
+    fn full(number: Number) -> Self {
+        Self(number.next().get() << NUMBER_SHIFT | FULL)
+    }
+
+    fn is_full(self) -> bool {
+        self.0 & STATE == FULL
+    }
+
+    /// The place of the reader that has claimed it.
+    pub(crate) fn claimed_by(self) -> Option<usize> {
+        (self.0 & STATE == CLAIMED).then_some((self.0 >> PLACE_SHIFT) as usize & (PLACES as usize - 1))
+    }
+
+    /// How often the message was given before.
+    pub(crate) fn given(self) -> u64 {
+        self.0 >> GIVEN_SHIFT & MOST_GIVEN
+    }
+
+    /// Whether it is of this message.
+    fn is_of(self, number: Number) -> bool {
+        self.0 >> NUMBER_SHIFT == Self::full(number).0 >> NUMBER_SHIFT
+    }
+
+    /// As this, claimed in that place.
+    fn claimed(self, place: usize) -> Self {
+        let kept = self.0 & !(STATE | (PLACES - 1) << PLACE_SHIFT);
+        Self(kept | (place as u64 & (PLACES - 1)) << PLACE_SHIFT | CLAIMED)
+    }
+
+    /// As this, done.
+    fn finished(self) -> Self {
+        Self(self.0 >> NUMBER_SHIFT << NUMBER_SHIFT | DONE)
+    }
+
+    /// As this, full once more.
+    fn given_again(self) -> Self {
+        let given = (self.given() + 1).min(MOST_GIVEN);
+        Self(self.finished().0 | given << GIVEN_SHIFT | FULL)
+    }
+}
+
+/// A message that a reader has claimed: where it is, and what its word says.
+#[derive(Clone, Copy)]
+pub(crate) struct Ticket {
+    slot: usize,
+    word: SlotWord,
+}
+
+impl Ticket {
+    /// How often the message was given before.
+    pub(crate) fn given(&self) -> u64 {
+        self.word.given()
+    }
+}
+
+/// What a reader has found.
+pub(crate) enum Found<F> {
+    /// This.
+    There(F),
+    /// Nothing.
+    Nothing,
+    /// Nothing so far: there may be more.
+    More,
+}
+
+/// One lane, as a process has it.
+pub(crate) struct WorkLane<T> {
+    slots: Cells<WorkSlot<T>>,
+    index: Index,
+    numbers: NonNull<Numbers>,
+}
+
+// SAFETY: the pointer stands for a shared borrow of atomics, which live as long as this (see `over`).
+// Messages are copied in by one thread, and out by another.
+unsafe impl<T: Send> Send for WorkLane<T> {}
+// SAFETY: as above; a slot has one user at a time (see the top of this file).
+unsafe impl<T: Send> Sync for WorkLane<T> {}
+
+impl<T: Copy> WorkLane<T> {
+    /// # Safety
+    ///
+    /// The numbers, and the slots, live as long as this, and can be written to. They were zero at first, and
+    /// all processes go by the steps above, or else any bytes are a `T`.
+    pub(crate) unsafe fn over(slots: Cells<WorkSlot<T>>, numbers: NonNull<Numbers>) -> Self {
+        let index = Index::new(slots.count());
+        Self { slots, index, numbers }
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.index.capacity()
+    }
+
+    fn numbers(&self) -> &Numbers {
+        // SAFETY: they live as long as this.
+        unsafe { self.numbers.as_ref() }
+    }
+
+    fn slot_of(&self, number: Number) -> usize {
+        self.index.of(Sequence::new(number.get()))
+    }
+
+    #[inline]
+    fn slot(&self, slot: usize) -> &WorkSlot<T> {
+        assert!(slot < self.capacity());
+        // SAFETY: below the capacity, and the slots live as long as this.
+        unsafe { self.slots.value(slot) }
+    }
+
+    /// The word of a slot.
+    #[inline]
+    fn load(&self, slot: usize) -> SlotWord {
+        // work.send1, work.claim6, work.look11. Acquire: pairs with work.done10, so that the copy of the
+        // message before comes before the next one; and with work.send4 and work.again13.
+        SlotWord(self.slot(slot).word.load(ordering!(Acquire unless "work_look_relaxed")))
+    }
+
+    /// The next message that is sent, if no writer is in the lane.
+    fn tail(&self) -> Number {
+        // Acquire: pairs with work.send5 and work.pass2.
+        Number::new(self.numbers().tail_word().load(Ordering::Acquire))
+    }
+
+    /// How many messages may wait: those behind the head that are not passed over. Messages that are given
+    /// again are not among them. Never above the capacity.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn len(&self) -> usize {
+        let (head, tail) = (self.head(), self.tail());
+        let waiting = if head.is_before(tail) { tail.since(head) } else { 0 };
+        waiting.min(self.capacity() as u64) as usize
+    }
+
+    /// Where the head is: the messages before it were claimed.
+    pub(crate) fn head(&self) -> Number {
+        // Relaxed: a hint. The words decide.
+        Number::new(self.numbers().head_word().load(Ordering::Relaxed))
+    }
+
+    /// Behind the last message that was sent.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn end(&self) -> Number {
+        self.tail()
+    }
+}
+
+/// The writer.
+impl<T: Copy> WorkLane<T> {
+    /// Where a writer that comes goes on. (Called by the one that has the lock of the lane.)
+    pub(crate) fn resume(&self) -> Number {
+        let tail = self.tail();
+        // The writer before may have died between work.send4 and work.send5.
+        let was_sent = self.load(self.slot_of(tail)).is_of(tail) && !seeded!("work_sent_again");
+        if was_sent {
+            self.move_tail(tail.next());
+            return tail.next();
+        }
+        tail
+    }
+
+    /// work.send1: the number of the next message, which is at `tail` or behind slots that readers hold.
+    /// `None`: there is no room. O(slots that readers hold).
+    #[inline]
+    pub(crate) fn free_number(&self, tail: Number) -> Option<Number> {
+        let mut number = tail;
+        for _ in 0..self.capacity() {
+            let word = self.load(self.slot_of(number));
+            if word.claimed_by().is_none() {
+                return (!word.is_full() || seeded!("work_overwrites")).then_some(number);
+            }
+            number = number.next();
+        }
+        None
+    }
+
+    /// work.pass2 to work.send5, of message `number`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the one writer, its next message is `tail`, and
+    /// [`free_number`](Self::free_number) has returned this `number` since its last send.
+    #[inline]
+    pub(crate) unsafe fn send(&self, tail: Number, number: Number, value: T) {
+        if number != tail {
+            // work.pass2.
+            self.move_tail(number);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.fill(number, value) };
+        // work.send5.
+        self.move_tail(number.next());
+    }
+
+    /// work.send3 and work.send4.
+    ///
+    /// # Safety
+    ///
+    /// As of [`send`](Self::send).
+    #[inline]
+    unsafe fn fill(&self, number: Number, value: T) {
+        let slot = self.slot(self.slot_of(number));
+        // work.send3. SAFETY: the slot is done, so it is the writer's.
+        slot.value.with_mut(|there| unsafe { (*there).write(value) });
+        // work.send4. Release: pairs with work.claim6 and work.claim7.
+        slot.word.store(SlotWord::full(number).0, ordering!(Release unless "work_full_relaxed"));
+    }
+
+    /// work.pass2, work.send5.
+    fn move_tail(&self, tail: Number) {
+        // Release: pairs with the Acquire in `tail`. A reader that sees it sees which of the messages before
+        // are full.
+        self.numbers().tail_word().store(tail.get(), ordering!(Release unless "work_tail_relaxed"));
+    }
+
+    /// work.back12: takes message `number` back, which the caller has sent last, unless a reader has claimed
+    /// it.
+    pub(crate) fn take_back(&self, number: Number) -> bool {
+        let (full, done) = (SlotWord::full(number).0, SlotWord::done(number).0);
+        let word = &self.slot(self.slot_of(number)).word;
+        // Relaxed: pairs with work.claim7. Which of the two comes first decides, and the caller has the
+        // value.
+        word.compare_exchange(full, done, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// A reader.
+impl<T: Copy> WorkLane<T> {
+    /// The next message from the head on, and where its word is. Takes nothing.
+    #[inline]
+    fn next_full(&self) -> Found<(Number, SlotWord)> {
+        let head = self.head();
+        let mut number = head;
+        for _ in 0..=self.capacity() {
+            let slot = self.slot_of(number);
+            let mut word = self.load(slot);
+            if !(word.is_full() && word.is_of(number)) {
+                if !number.is_before(self.tail()) {
+                    self.push_head(head, number);
+                    return Found::Nothing;
+                }
+                if !seeded!("work_no_second_look") {
+                    // work.look11: behind the tail.
+                    word = self.load(slot);
+                }
+            }
+            if word.is_full() && word.is_of(number) {
+                self.push_head(head, number);
+                return Found::There((number, word));
+            }
+            number = number.next();
+        }
+        self.push_head(head, number);
+        Found::More
+    }
+
+    /// work.push8: from where the caller has found it, because all between was claimed or passed over.
+    #[inline]
+    fn push_head(&self, head: Number, to: Number) {
+        if head != to {
+            // Relaxed: a hint, as in `head`. If another one was faster, it stays.
+            let (head, to) = (head.get(), to.get());
+            let _ =
+                self.numbers().head_word().compare_exchange(head, to, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// work.claim6 to work.push8: claims the next message.
+    #[inline]
+    fn claim(&self, place: usize) -> Found<Ticket> {
+        for _ in 0..=self.capacity() {
+            let (number, word) = match self.next_full() {
+                Found::There(found) => found,
+                Found::Nothing => return Found::Nothing,
+                Found::More => return Found::More,
+            };
+            if let Some(ticket) = self.claim_slot(self.slot_of(number), word, place) {
+                self.push_head(number, number.next());
+                return Found::There(ticket);
+            }
+            // Others were faster.
+        }
+        Found::More
+    }
+
+    /// work.claim7.
+    #[inline]
+    fn claim_slot(&self, slot: usize, word: SlotWord, place: usize) -> Option<Ticket> {
+        let claimed = word.claimed(place);
+        let shared = &self.slot(slot).word;
+        if seeded!("work_claim_not_atomic") {
+            shared.store(claimed.0, Ordering::Release);
+            return Some(Ticket { slot, word: claimed });
+        }
+        // Acquire: pairs with work.send4, and on from there with each change of the word by others. Relaxed
+        // in a failure: the caller looks again.
+        let won = shared.compare_exchange(word.0, claimed.0, Ordering::Acquire, Ordering::Relaxed);
+        won.is_ok().then_some(Ticket { slot, word: claimed })
+    }
+
+    /// Claims a message wherever it lies: one that was given before, for a reader that was told of one
+    /// (work.tell14); or any, at the end. O(capacity).
+    #[cold]
+    fn claim_any(&self, place: usize, is_end: bool) -> Option<Ticket> {
+        (0..self.capacity()).find_map(|slot| {
+            let word = self.load(slot);
+            let is_wanted = word.is_full() && (is_end || word.given() > 0);
+            is_wanted.then(|| self.claim_slot(slot, word, place)).flatten()
+        })
+    }
+
+    /// work.take9: a copy of the message.
+    ///
+    /// # Safety
+    ///
+    /// The ticket is of this lane, and of the caller's place, and neither done nor given up.
+    #[inline]
+    pub(crate) unsafe fn value(&self, ticket: &Ticket) -> T {
+        // SAFETY: a writer has written it (work.send3), and as long as it is claimed nobody changes it. (In
+        // memory where another process writes what it likes, the bytes are there, and any are a `T`.)
+        self.slot(ticket.slot).value.with(|there| unsafe { (*there).assume_init_read() })
+    }
+
+    /// work.done10: the message is received.
+    #[inline]
+    pub(crate) fn done(&self, ticket: Ticket) {
+        // Release: pairs with work.send1. The copy of the message comes before the next one.
+        let word = &self.slot(ticket.slot).word;
+        word.store(ticket.word.finished().0, ordering!(Release unless "work_done_relaxed"));
+    }
+
+    /// The places of the readers that hold a message. O(capacity).
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn holders(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.capacity()).filter_map(|slot| self.load(slot).claimed_by())
+    }
+
+    /// work.tell14: how often readers were told to look at all slots.
+    #[inline]
+    fn told(&self) -> u64 {
+        // Acquire: pairs with the Release in `change`.
+        self.numbers().again_word().load(Ordering::Acquire)
+    }
+
+    /// work.again13 and work.tell14: the message of this ticket is given again, or dropped. (Again does no
+    /// harm.)
+    fn change(&self, ticket: Ticket, is_dropped: bool) {
+        let next = if is_dropped { ticket.word.finished() } else { ticket.word.given_again() };
+        let word = &self.slot(ticket.slot).word;
+        // work.again13. Release: pairs with work.claim6, or with work.send1. The one before may have copied
+        // the message. If the word is another one, this was done before.
+        let _ = word.compare_exchange(ticket.word.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
+        if !is_dropped && !seeded!("work_again_untold") {
+            // work.tell14. Release: pairs with the Acquire in `told`.
+            self.numbers().again_word().fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// What was given again of the messages of a place, or dropped, and the step that is taken just now. Only the
+/// process that has the lock of the place writes it, one thread at a time. Zero at first.
+#[repr(C, align(64))]
+pub(crate) struct Ledger {
+    given_again: AtomicU64,
+    dropped: AtomicU64,
+    /// How many readers had come to the place when it was found that none of theirs is claimed.
+    swept: AtomicU64,
+    /// The step: which slot of all, ...
+    slot: AtomicU64,
+    /// ... what its count is after that, and [`IS_DROPPED`]; ...
+    count: AtomicU64,
+    /// ... and the claimed word that is changed. 0: no step.
+    claimed: AtomicU64,
+}
+
+/// The step drops the message.
+const IS_DROPPED: u64 = 1 << 63;
+
+impl Ledger {
+    #[cfg(annulus_loom)]
+    fn zeroed() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            given_again: zero(),
+            dropped: zero(),
+            swept: zero(),
+            slot: zero(),
+            count: zero(),
+            claimed: zero(),
+        }
+    }
+
+    /// How many messages were given again, and how many dropped.
+    pub(crate) fn counts(&self) -> [u64; 2] {
+        // Relaxed: numbers for statistics; work.note16.
+        [&self.given_again, &self.dropped].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// How many readers had come to the place when it was swept last.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn swept(&self) -> u64 {
+        // Acquire: pairs with work.swept17.
+        self.swept.load(Ordering::Acquire)
+    }
+
+    /// work.swept17: of so many readers that have come nothing is claimed.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn set_swept(&self, came: u64) {
+        // Release: pairs with the Acquire in `swept`.
+        self.swept.store(came, Ordering::Release);
+    }
+
+    /// work.note15, and then work.again13 to work.note16.
+    fn take_step<T: Copy>(&self, lanes: &[WorkLane<T>], lane: usize, ticket: Ticket, is_dropped: bool) {
+        let (all, flag) = if is_dropped { (&self.dropped, IS_DROPPED) } else { (&self.given_again, 0) };
+        let slot = (lane * lanes[lane].capacity() + ticket.slot) as u64;
+        // Relaxed: whoever reads it comes after this one by the lock, or is this thread.
+        let count = all.load(Ordering::Relaxed).wrapping_add(1) & !IS_DROPPED | flag;
+        self.slot.store(slot, Ordering::Relaxed);
+        self.count.store(count, Ordering::Relaxed);
+        // work.note15. Release: pairs with work.redo18. It comes behind both, and before the step.
+        self.claimed.store(ticket.word.0, Ordering::Release);
+        self.finish_step(lanes);
+    }
+
+    /// work.redo18: takes the step that is written down, if there is one. Once more does no harm.
+    fn finish_step<T: Copy>(&self, lanes: &[WorkLane<T>]) {
+        // Acquire: pairs with work.note15.
+        let word = SlotWord(self.claimed.load(Ordering::Acquire));
+        // Relaxed: written before that.
+        let slot = self.slot.load(Ordering::Relaxed) as usize;
+        let count = self.count.load(Ordering::Relaxed);
+        let capacity = lanes[0].capacity();
+        // (Any numbers may lie there.)
+        if word.claimed_by().is_some() && slot / capacity < lanes.len() {
+            let is_dropped = count & IS_DROPPED != 0;
+            lanes[slot / capacity].change(Ticket { slot: slot % capacity, word }, is_dropped);
+            let all = if is_dropped { &self.dropped } else { &self.given_again };
+            // work.note16. Relaxed: as in `counts`.
+            all.store(count & !IS_DROPPED, Ordering::Relaxed);
+        }
+        // Release: behind the count. A step is counted once, because what is counted is written down.
+        self.claimed.store(0, Ordering::Release);
+    }
+
+    // Decision 0167: under the lock of the place.
+    /// The reader that had this place is gone, and the caller has its lock: what it had claimed is given
+    /// again, or dropped. How many messages. O(all slots).
+    pub(crate) fn sweep<T: Copy>(&self, lanes: &[WorkLane<T>], place: usize, is_dropped: bool) -> u64 {
+        if !seeded!("work_step_forgotten") {
+            self.finish_step(lanes);
+        }
+        let mut count = 0;
+        for (number, lane) in lanes.iter().enumerate() {
+            for slot in 0..lane.capacity() {
+                let word = lane.load(slot);
+                if word.claimed_by() == Some(place) {
+                    self.take_step(lanes, number, Ticket { slot, word }, is_dropped);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+}
+
+/// The lanes, as one reader has them.
+pub(crate) struct WorkReader<T> {
+    lanes: Arc<[WorkLane<T>]>,
+    place: usize,
+    /// Of each lane: how often it was told to look at all slots when it found nothing there.
+    told: Box<[u64]>,
+    /// The lane that is looked at first.
+    turn: usize,
+    /// How many messages it may give before another one has its turn.
+    left_of_turn: u32,
+}
+
+/// So many messages of a lane in a row, where others have some.
+const TURN: u32 = 64;
+
+impl<T: Copy> WorkReader<T> {
+    /// Of the reader that has this place.
+    pub(crate) fn new(lanes: Arc<[WorkLane<T>]>, place: usize) -> Self {
+        // It looks once at each, because nobody told it of what was before.
+        let told = lanes.iter().map(|lane| lane.told().wrapping_sub(1)).collect();
+        Self { lanes, place, told, turn: 0, left_of_turn: TURN }
+    }
+
+    /// Claims a message of the first `used` lanes, with the number of its lane.
+    #[inline]
+    pub(crate) fn claim(&mut self, used: usize) -> Found<(usize, Ticket)> {
+        let used = used.min(self.lanes.len());
+        let mut has_more = false;
+        if self.left_of_turn == 0 {
+            (self.turn, self.left_of_turn) = (self.turn + 1, TURN);
+        }
+        let mut lane = self.turn;
+        for _ in 0..used {
+            if lane >= used {
+                lane = 0;
+            }
+            match self.claim_of(lane) {
+                Found::There(ticket) => {
+                    if lane != self.turn {
+                        (self.turn, self.left_of_turn) = (lane, TURN);
+                    }
+                    self.left_of_turn -= 1;
+                    return Found::There((lane, ticket));
+                }
+                Found::Nothing => {}
+                Found::More => has_more = true,
+            }
+            lane += 1;
+        }
+        if has_more { Found::More } else { Found::Nothing }
+    }
+
+    #[inline]
+    fn claim_of(&mut self, number: usize) -> Found<Ticket> {
+        let lane = &self.lanes[number];
+        let told = lane.told();
+        if told != self.told[number] {
+            if let Some(ticket) = lane.claim_any(self.place, false) {
+                return Found::There(ticket);
+            }
+            self.told[number] = told;
+        }
+        lane.claim(self.place)
+    }
+
+    /// Whether a [`claim`](Self::claim) would look for more than "nothing".
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn may_claim(&self, used: usize) -> bool {
+        let lanes = self.lanes.iter().zip(&self.told).take(used);
+        lanes
+            .into_iter()
+            .any(|(lane, &told)| lane.told() != told || !matches!(lane.next_full(), Found::Nothing))
+    }
+
+    /// Claims a message of any lane, wherever it lies. O(all slots).
+    #[cfg(not(annulus_loom))]
+    #[cold]
+    pub(crate) fn claim_last(&self) -> Option<(usize, Ticket)> {
+        let mut lanes = self.lanes.iter().enumerate();
+        lanes.find_map(|(number, lane)| lane.claim_any(self.place, true).map(|ticket| (number, ticket)))
+    }
+
+    /// Gives a message again that this reader has claimed, and not received. (One thread at a time.)
+    pub(crate) fn give_back(lanes: &[WorkLane<T>], ledger: &Ledger, lane: usize, ticket: Ticket) {
+        ledger.take_step(lanes, lane, ticket, false);
+    }
+}
+
+/// A queue that threads share in place of processes, for a model.
+#[cfg(annulus_loom)]
+mod model {
+    use alloc::boxed::Box;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+    use core::mem::MaybeUninit;
+    use core::ptr::NonNull;
+
+    use super::{Found, Ledger, Ticket, WorkLane, WorkReader, WorkSlot};
+    use crate::base::allocation::Before;
+    use crate::lane::{Cells, Number, Numbers};
+    use crate::memory::Memory;
+    use crate::sync::{AtomicBool, AtomicU64, Ordering, UnsafeCell};
+
+    /// What the processes share.
+    struct Shared {
+        lanes: Arc<[WorkLane<u64>]>,
+        /// The lanes point to it.
+        _numbers: Box<Numbers>,
+        ledgers: Vec<Ledger>,
+        /// Of each place of a reader, whether somebody has its lock.
+        locks: Vec<AtomicBool>,
+        is_dropped: bool,
+    }
+
+    impl Drop for Shared {
+        fn drop(&mut self) {
+            let lane = &self.lanes[0];
+            // SAFETY: made below, and nobody uses them any more.
+            (0..lane.capacity()).for_each(|slot| unsafe { lane.slots.drop_in_place(slot) });
+        }
+    }
+
+    /// What writes.
+    pub struct WorkWriter {
+        shared: Arc<Shared>,
+        tail: Number,
+    }
+
+    /// What reads, in a place of its own.
+    pub struct WorkTaker {
+        shared: Arc<Shared>,
+        reader: WorkReader<u64>,
+        place: usize,
+    }
+
+    /// One lane of so many slots, and readers. What dead ones held is given again, or dropped.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory.
+    #[must_use]
+    pub fn work_for_a_model(slots: usize, readers: usize, is_dropped: bool) -> (WorkWriter, Vec<WorkTaker>) {
+        let numbers = Box::new(Numbers::zeroed());
+        let cells: Cells<WorkSlot<u64>> = Cells::new(slots, &Memory::default(), Before::NOTHING).unwrap();
+        for slot in 0..slots {
+            let empty =
+                WorkSlot { word: AtomicU64::new(0), value: UnsafeCell::new(MaybeUninit::<u64>::uninit()) };
+            // SAFETY: below the count, and nobody else has it yet.
+            unsafe { cells.slot(slot).write(empty) };
+        }
+        // SAFETY: the numbers live as long as the lane, in `Shared`.
+        let lane = unsafe { WorkLane::over(cells, NonNull::from(&*numbers)) };
+        let shared = Arc::new(Shared {
+            lanes: Arc::from([lane]),
+            _numbers: numbers,
+            ledgers: (0..readers).map(|_| Ledger::zeroed()).collect(),
+            locks: (0..readers).map(|_| AtomicBool::new(true)).collect(),
+            is_dropped,
+        });
+        let reader = |place| {
+            let reader = WorkReader::new(Arc::clone(&shared.lanes), place);
+            WorkTaker { shared: Arc::clone(&shared), reader, place }
+        };
+        let readers = (0..readers).map(reader).collect();
+        (WorkWriter { shared, tail: Number::new(0) }, readers)
+    }
+
+    impl WorkWriter {
+        /// Sends, if there is room.
+        pub fn send(&mut self, value: u64) -> bool {
+            let lane = &self.shared.lanes[0];
+            let Some(number) = lane.free_number(self.tail) else { return false };
+            // SAFETY: this is the one writer, and the slot was found free.
+            unsafe { lane.send(self.tail, number, value) };
+            self.tail = number.next();
+            true
+        }
+
+        /// Dies behind work.send4. The next writer of the lane.
+        #[must_use]
+        pub fn dies_sending(self, value: u64) -> Self {
+            let lane = &self.shared.lanes[0];
+            let number = lane.free_number(self.tail).expect("there is room");
+            // SAFETY: as in `send`.
+            unsafe { lane.fill(number, value) };
+            let tail = lane.resume();
+            Self { shared: Arc::clone(&self.shared), tail }
+        }
+
+        /// Takes the message back that was sent last. False: a reader has it.
+        #[must_use]
+        pub fn takes_back(&self) -> bool {
+            self.shared.lanes[0].take_back(self.tail.back(1))
+        }
+    }
+
+    impl WorkTaker {
+        fn claim(&mut self) -> Option<(u64, Ticket)> {
+            match self.reader.claim(1) {
+                // SAFETY: claimed just now.
+                Found::There((_, ticket)) => Some((unsafe { self.shared.lanes[0].value(&ticket) }, ticket)),
+                Found::Nothing | Found::More => None,
+            }
+        }
+
+        /// Receives a message, if one is there, with how often it was given before.
+        pub fn take(&mut self) -> Option<(u64, u64)> {
+            let (value, ticket) = self.claim()?;
+            self.shared.lanes[0].done(ticket);
+            Some((value, ticket.given()))
+        }
+
+        /// Claims a message, and gives it back.
+        pub fn gives_back(&mut self) -> Option<u64> {
+            let (value, ticket) = self.claim()?;
+            WorkReader::give_back(&self.shared.lanes, &self.shared.ledgers[self.place], 0, ticket);
+            Some(value)
+        }
+
+        /// Claims a message, if one is there, and dies.
+        #[must_use]
+        pub fn dies(mut self) -> Option<u64> {
+            let claimed = self.claim();
+            // An exchange, because loom would let a later one miss a store.
+            self.shared.locks[self.place].swap(false, Ordering::AcqRel);
+            claimed.map(|(value, _)| value)
+        }
+
+        /// Writes down that it gives its message again, and dies before or after that, and before it counts
+        /// it.
+        #[must_use]
+        pub fn dies_giving(mut self, is_done: bool) -> Option<u64> {
+            let claimed = self.claim();
+            if let Some((_, ticket)) = claimed {
+                let ledger = &self.shared.ledgers[self.place];
+                ledger.slot.store(ticket.slot as u64, Ordering::Relaxed);
+                ledger.count.store(1, Ordering::Relaxed);
+                ledger.claimed.store(ticket.word.0, Ordering::Release);
+                if is_done {
+                    self.shared.lanes[0].change(ticket, false);
+                }
+            }
+            self.shared.locks[self.place].swap(false, Ordering::AcqRel);
+            claimed.map(|(value, _)| value)
+        }
+
+        /// Looks after what the reader of this place held, if it is dead.
+        pub fn sweep(&self, place: usize) -> bool {
+            if self.shared.locks[place].swap(true, Ordering::AcqRel) {
+                return false;
+            }
+            self.shared.ledgers[place].sweep(&self.shared.lanes, place, self.shared.is_dropped);
+            self.shared.locks[place].swap(false, Ordering::AcqRel);
+            true
+        }
+
+        /// How many messages of a place were given again, and how many dropped.
+        #[must_use]
+        pub fn counts(&self, place: usize) -> [u64; 2] {
+            self.shared.ledgers[place].counts()
+        }
+    }
+}
+
+#[cfg(annulus_loom)]
+pub use model::{WorkTaker, WorkWriter, work_for_a_model};

@@ -1,0 +1,554 @@
+//! [`Consumer`]: receives messages, or claims them. [`Claimed`]: a message that is this consumer's until it
+//! is done, or given back.
+
+use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::memory::Board;
+use crate::base::peer_liveness::{Gone, NowAndThen};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
+use crate::lane::{Found, Number, PlaceTable, Ticket, WorkLane, WorkReader};
+use crate::message::Message;
+use crate::message::schema::BadValue;
+use crate::queue::Cell;
+use crate::receive::{Receive, Waitable, iterates};
+use crate::shm::error::AttachError;
+use crate::shm::invitation::Invitation;
+use crate::shm::queue::PlaceLock;
+use crate::shm::sleepers;
+use crate::sync::seeded;
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, wait_until};
+
+/// Receives from a queue of several consumers. Made by [`consumer`](fn@super::consumer).
+///
+/// Each message reaches one consumer. [`recv`](Self::recv) returns it, and has received it then.
+/// [`claim`](Self::claim) returns a [`Claimed`] one, which is received when that says so: if this process
+/// ends before, another consumer has the message.
+///
+/// Beside these verbs it has those of [`Receive`], and works wherever a receiving handle does: in tasks,
+/// selects, workers and notifiers. It may move to another thread.
+pub struct Consumer<T: Message> {
+    reader: WorkReader<Cell<T>>,
+    seat: Arc<Seat<T>>,
+    /// How many messages it takes before it looks whether another consumer has died.
+    left_to_look: u32,
+    /// Whether it has seen the close, and had a barrier since.
+    is_behind_close: bool,
+    /// How many messages were corrupt, and the last of them.
+    corrupt: (u64, Option<BadValue>),
+    strategy: WaitStrategy,
+}
+
+/// So many messages are taken between two looks at the clock.
+const BETWEEN_LOOKS: u32 = 64;
+
+/// What a consumer and its claimed messages share.
+struct Seat<T: Message> {
+    board: Arc<Board<T>>,
+    place: usize,
+    /// Where this consumer waits for messages.
+    sent: EventCount,
+    /// Whether all producers are gone, and the queue ends with them.
+    gone: Gone,
+    /// When to ask whether other consumers have died.
+    asks: NowAndThen,
+    /// The ledger of the place has one writer.
+    ledger: Mutex<()>,
+    _lock: PlaceLock,
+}
+
+impl<T: Message> Seat<T> {
+    /// The message is received.
+    #[inline]
+    fn done(&self, lane: usize, ticket: Ticket) {
+        let board = &self.board;
+        board.lanes[lane].done(ticket);
+        board.received[lane].notify_across();
+        if board.may_be_closed() {
+            // Others may wait for the end.
+            board.sent.notify_across();
+        }
+    }
+
+    /// The message is given again.
+    #[cold]
+    fn give_back(&self, lane: usize, ticket: Ticket) {
+        let _one = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let board = &self.board;
+        WorkReader::give_back(&board.lanes, board.ledger(self.place), lane, ticket);
+        board.sent.notify_across();
+    }
+}
+
+impl<T: Message> Drop for Seat<T> {
+    /// Nothing is claimed any more. The place is free then.
+    fn drop(&mut self) {
+        let (board, place) = (&self.board, self.place);
+        let (came, _) = board.consumers.numbers(place).producers();
+        board.ledger(place).set_swept(came);
+        if board.consumers.leave(place) {
+            board.close(false);
+        }
+    }
+}
+
+impl<T: Message> Consumer<T> {
+    pub(super) fn join(invitation: &Invitation) -> Result<Self, AttachError> {
+        let board = Arc::new(Board::<T>::attach(invitation)?);
+        let (place, lock) = Board::<T>::place(&board.consumers)?;
+        // What a dead one in this place has left. Then it is counted as one that has come.
+        let found = board.sweep_place(place);
+        board.consumers.numbers(place).producer_comes();
+        if found > 0 {
+            board.wake_all();
+        }
+        let page = &board.consumers.page;
+        let (sent, _) = sleepers::remotes_of_places(page, 0);
+        let watched = Arc::clone(&board.producers);
+        let is_gone = move || watched.is_over();
+        // Another process that closes the queue, or a consumer that dies, wakes no task: so the helper looks.
+        let (asks, over) = (Arc::clone(&board), is_gone.clone());
+        let has_news = move || asks.has_ended() || over() || asks.has_unswept(place);
+        let sent = EventCount::across(sent.woken_from_elsewhere(has_news), None);
+        let reader = WorkReader::new(Arc::clone(&board.lanes), place);
+        let (gone, asks) = (Gone::new(is_gone), NowAndThen::new());
+        let seat = Seat { board, place, sent, gone, asks, ledger: Mutex::new(()), _lock: lock };
+        Ok(Self {
+            reader,
+            seat: Arc::new(seat),
+            left_to_look: BETWEEN_LOOKS,
+            is_behind_close: false,
+            corrupt: (0, None),
+            strategy: invitation.strategy,
+        })
+    }
+
+    /// Receives the next message. Waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and nothing is left. As long as another consumer holds a message,
+    /// that is not so: it may come back, and so this call waits.
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        Receive::recv(self)
+    }
+
+    /// Receives the next message if it is there. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](TryRecvError::Empty): none is there. [`Closed`](TryRecvError::Closed): as of
+    /// [`recv`](Self::recv).
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        Receive::try_recv(self)
+    }
+
+    /// As [`recv`](Self::recv), but waits at most so long.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): none came in time. [`Closed`](RecvTimeoutError::Closed): as of
+    /// [`recv`](Self::recv).
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(timeout)
+    }
+
+    /// Receives messages that are there, `most` at most, and adds them to `messages`. How many. Never waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::mpmc;
+    ///
+    /// let invitation = mpmc::Builder::new(annulus::Settings::new(8)).build::<u32>()?.invitation;
+    /// let mut producer = mpmc::producer::<u32>(&invitation)?;
+    /// let mut consumer = mpmc::consumer::<u32>(&invitation)?;
+    /// (1..=3).try_for_each(|number| producer.send(number))?;
+    /// let mut messages = Vec::new();
+    /// assert_eq!(consumer.recv_batch(2, &mut messages), 2);
+    /// assert_eq!(consumer.recv_batch(2, &mut messages), 1);
+    /// assert_eq!(messages, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recv_batch(&mut self, most: usize, messages: &mut std::vec::Vec<T>) -> usize {
+        let mut count = 0;
+        while count < most {
+            let Ok(message) = self.try_recv() else { break };
+            messages.push(message);
+            count += 1;
+        }
+        count
+    }
+
+    /// Claims the next message: it is this consumer's, and received when it is [done](Claimed::done). Waits
+    /// for it. A consumer may hold several, until the rings are full of held ones.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv). Messages that this consumer holds do not count as left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::mpmc;
+    ///
+    /// let invitation = mpmc::Builder::new(annulus::Settings::new(8)).build::<u32>()?.invitation;
+    /// let mut producer = mpmc::producer::<u32>(&invitation)?;
+    /// let (mut first, mut second) = (mpmc::consumer::<u32>(&invitation)?,
+    /// mpmc::consumer::<u32>(&invitation)?); producer.send(7)?;
+    ///
+    /// let job = first.claim()?;
+    /// assert_eq!((*job, job.given_before()), (7, 0));
+    /// assert!(second.try_claim().is_err(), "it is the first one's");
+    /// drop(job); // not done
+    /// let job = second.claim()?;
+    /// assert_eq!((*job, job.given_before()), (7, 1));
+    /// assert_eq!(job.done(), 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn claim(&mut self) -> Result<Claimed<T>, RecvError> {
+        // (A wait without a deadline finds something.)
+        self.claim_late(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))
+    }
+
+    /// Claims the next message if it is there. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_recv`](Self::try_recv).
+    #[inline]
+    pub fn try_claim(&mut self) -> Result<Claimed<T>, TryRecvError> {
+        if_there(look_now(|| self.poll_claim()))
+    }
+
+    /// As [`claim`](Self::claim), but waits as [`Until`] says: so long at most, for example.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::RecvTimeoutError;
+    /// use annulus::shm::mpmc;
+    /// use std::time::Duration;
+    ///
+    /// let invitation = mpmc::Builder::new(annulus::Settings::new(8)).build::<u32>()?.invitation;
+    /// let mut consumer = mpmc::consumer::<u32>(&invitation)?;
+    /// let claimed = consumer.claim_until(Duration::from_millis(1));
+    /// assert_eq!(claimed.unwrap_err(), RecvTimeoutError::Timeout);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn claim_until(&mut self, until: impl Into<Until>) -> Result<Claimed<T>, RecvTimeoutError> {
+        in_time(self.claim_late(until.into()))
+    }
+
+    /// As [`claim`](Self::claim), in a task: the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has claimed nothing.
+    ///
+    /// # Errors
+    ///
+    /// As of [`claim`](Self::claim).
+    #[cfg(feature = "async")]
+    pub fn claim_async(&mut self) -> impl Future<Output = Result<Claimed<T>, RecvError>> + Send + Unpin {
+        // SAFETY: the event is in the seat, which the consumer keeps.
+        unsafe { Waiting::new(NextClaim(self)) }
+    }
+
+    /// Closes the queue, for all processes. What was sent before is received.
+    pub fn close(&self) {
+        self.seat.board.close(false);
+    }
+
+    /// Whether the queue is closed. Messages may be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.seat.board.is_closed(&self.seat.gone)
+    }
+
+    /// How many messages wait to be received for the first time. O(places that were ever used).
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
+    pub fn len(&self) -> usize {
+        let board = &self.seat.board;
+        board.lanes[..board.used()].iter().map(WorkLane::len).sum()
+    }
+
+    /// Its place: a number below the number of places for consumers.
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.seat.place
+    }
+
+    /// How many messages this consumer has thrown away because they are no `T`: another process has written
+    /// into the memory what it must not.
+    #[must_use]
+    pub fn total_corrupt(&self) -> u64 {
+        self.corrupt.0
+    }
+
+    /// What was wrong with the last of [these](Self::total_corrupt).
+    #[must_use]
+    pub fn last_corrupt(&self) -> Option<BadValue> {
+        self.corrupt.1
+    }
+
+    crate::wait::own_strategy! {
+        make: "let invitation = annulus::shm::mpmc::Builder::new(annulus::Settings::new(1)).build::<u8>().unwrap().invitation;\nlet mut reader = annulus::shm::mpmc::consumer::<u8>(&invitation).unwrap();",
+        |handle| own: handle.strategy
+    }
+
+    fn claim_late(&mut self, until: Until) -> Option<Result<Claimed<T>, RecvError>> {
+        if let Look::Found(found) = self.poll_claim() {
+            return Some(found);
+        }
+        let strategy = until.strategy_or(|| self.strategy);
+        wait_until(&mut NextClaim(self), strategy, until.deadline())
+    }
+
+    /// Claims a message, and copies it out.
+    #[inline]
+    fn poll_claim(&mut self) -> Look<Result<Claimed<T>, RecvError>> {
+        self.poll_ticket().map(|found| {
+            found.map(|(lane, ticket, message)| Claimed {
+                message,
+                lane,
+                ticket,
+                seat: Arc::clone(&self.seat),
+            })
+        })
+    }
+
+    /// Claims a message, and copies it out: its lane, its ticket, and the message.
+    #[inline]
+    fn poll_ticket(&mut self) -> Look<Result<(usize, Ticket, T), RecvError>> {
+        self.left_to_look -= 1;
+        if self.left_to_look == 0 {
+            self.left_to_look = BETWEEN_LOOKS;
+            self.look_for_deaths();
+        }
+        match self.reader.claim(self.seat.board.used()) {
+            Found::There((lane, ticket)) => self.take(lane, ticket),
+            Found::More => Look::Again,
+            Found::Nothing => self.poll_end(),
+        }
+    }
+
+    /// The message of this ticket. One that is no `T` is thrown away.
+    #[inline]
+    fn take(&mut self, lane: usize, ticket: Ticket) -> Look<Result<(usize, Ticket, T), RecvError>> {
+        let seat = &self.seat;
+        // SAFETY: it was claimed just now.
+        match unsafe { seat.board.lanes[lane].value(&ticket) }.checked() {
+            Ok(message) => Look::Found(Ok((lane, ticket, message))),
+            Err(bad) => {
+                seat.done(lane, ticket);
+                self.corrupt = (self.corrupt.0 + 1, Some(bad));
+                Look::Again
+            }
+        }
+    }
+
+    /// Asks the kernel now and then whether another consumer has died. Whether there is something to find.
+    fn look_for_deaths(&self) -> bool {
+        self.seat.asks.is_due() && self.seat.board.sweep(self.seat.place) > 0
+    }
+
+    /// Nothing was found: is it the end?
+    #[cold]
+    #[inline(never)]
+    fn poll_end(&mut self) -> Look<Result<(usize, Ticket, T), RecvError>> {
+        let seat = &self.seat;
+        if self.look_for_deaths() {
+            return Look::Again;
+        }
+        if !seat.board.is_closed(&seat.gone) {
+            return Look::Nothing;
+        }
+        if !self.is_behind_close {
+            // mpmc.barrier2: pairs with mpmc.fence1. Each message is seen from now on, or its producer takes
+            // it back.
+            seat.sent.barrier_at_any_price();
+            self.is_behind_close = true;
+            return Look::Again;
+        }
+        if let Some((lane, ticket)) = self.reader.claim_last() {
+            return self.take(lane, ticket);
+        }
+        if self.is_held_by_others() { Look::Nothing } else { Look::Found(Err(RecvError::CLOSED)) }
+    }
+
+    /// Whether another consumer may hold a message: one that is there, or has died, and nobody has looked
+    /// after it. O(all slots).
+    fn is_held_by_others(&self) -> bool {
+        let (board, own) = (&self.seat.board, self.seat.place);
+        let is_held = |place| place != own && board.may_hold(place);
+        board.lanes.iter().flat_map(WorkLane::holders).any(is_held) && !seeded!("mpmc_ends_early")
+    }
+}
+
+iterates! {
+    [T: Message] Consumer<T>;
+}
+
+/// Until a message is claimed, or the queue has ended.
+struct NextClaim<'c, T: Message>(&'c mut Consumer<T>);
+
+impl<T: Message> Poll for NextClaim<'_, T> {
+    type Found = Result<Claimed<T>, RecvError>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.0.seat.sent
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.0.poll_claim()
+    }
+}
+
+// SAFETY: the event is in the seat, which the handle keeps.
+unsafe impl<T: Message> Source for Consumer<T> {
+    fn wait_point(&self) -> &EventCount {
+        &self.seat.sent
+    }
+
+    fn is_ready(&mut self) -> bool {
+        let seat = &self.seat;
+        self.reader.may_claim(seat.board.used())
+            || self.look_for_deaths()
+            || seat.board.is_closed(&seat.gone) && !self.is_held_by_others()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+
+    fn has_more(&mut self) -> bool {
+        false
+    }
+
+    fn mark(&mut self) -> Mark {
+        let lanes = &self.seat.board.lanes;
+        Mark::of((0..).zip(lanes.iter()).map(|(number, lane)| (number, lane.end().get())))
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        let lanes = &self.seat.board.lanes;
+        mark.is_passed(|lane, end| !lanes[lane as usize].head().is_before(Number::new(end)))
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
+impl<T: Message> Waitable for Consumer<T> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Message> Receive for Consumer<T> {
+    type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        match self.poll_ticket() {
+            Look::Found(Ok((lane, ticket, message))) => {
+                self.seat.done(lane, ticket);
+                Look::Found(Ok(message))
+            }
+            Look::Found(Err(end)) => Look::Found(Err(end)),
+            Look::Nothing => Look::Nothing,
+            Look::Again => Look::Again,
+        }
+    }
+}
+
+impl<T: Message> fmt::Debug for Consumer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (len, is_closed) = (self.len(), self.seat.board.has_ended());
+        f.debug_struct("Consumer").field("len", &len).field("closed", &is_closed).finish_non_exhaustive()
+    }
+}
+
+/// A message that a consumer has claimed: no other one has it. It is a copy; its place in the ring is taken
+/// until it is [done](Self::done).
+///
+/// *Dropped without that, it is given again:* to any consumer, this one included, ahead of messages that come
+/// later. That is so in a panic, too. If the process dies, [`unreceived`](super::Builder::unreceived)
+/// decides.
+///
+/// It may be kept, and be done by another thread. As long as it is there its consumer has its place, also if
+/// that was dropped. So do not forget one (`mem::forget`): it would be held until this process ends.
+#[must_use = "its drop gives the message back"]
+pub struct Claimed<T: Message> {
+    message: T,
+    lane: usize,
+    ticket: Ticket,
+    seat: Arc<Seat<T>>,
+}
+
+impl<T: Message> Claimed<T> {
+    /// The message is received: it is never given again, and there is room for another one.
+    #[inline]
+    pub fn done(self) -> T {
+        let mut claimed = ManuallyDrop::new(self);
+        claimed.seat.done(claimed.lane, claimed.ticket);
+        // SAFETY: it is not used any more, and not dropped. The rest of it needs no drop: a message is
+        // `Copy`.
+        unsafe { core::ptr::drop_in_place(&raw mut claimed.seat) };
+        claimed.message
+    }
+
+    /// How often the message was given before, 15 at most: to consumers that died with it, or gave it back.
+    ///
+    /// A message that kills each consumer that works on it would go round for ever: put one aside that was
+    /// given too often.
+    #[must_use]
+    pub fn given_before(&self) -> u64 {
+        self.ticket.given()
+    }
+
+    /// The place of its producer, which no two producers have at one time. Messages of one place are claimed
+    /// in the order of sending, except those that are given again.
+    #[must_use]
+    pub fn producer(&self) -> usize {
+        self.lane
+    }
+}
+
+impl<T: Message> Deref for Claimed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.message
+    }
+}
+
+impl<T: Message> Drop for Claimed<T> {
+    fn drop(&mut self) {
+        self.seat.give_back(self.lane, self.ticket);
+    }
+}
+
+impl<T: Message + fmt::Debug> fmt::Debug for Claimed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claimed")
+            .field("message", &self.message)
+            .field("given_before", &self.given_before())
+            .finish_non_exhaustive()
+    }
+}
