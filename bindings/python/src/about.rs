@@ -48,6 +48,7 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::Service => "service",
         ShmKind::Mpmc => "mpmc",
         ShmKind::MpLossy => "mp_lossy",
+        ShmKind::MpLossless => "mp_lossless",
         _ => "unknown",
     }
 }

@@ -493,7 +493,7 @@ fn join_receiver(
     let name = name.name();
     let info = info_of(py, name, &invitation)?;
     let (of, sides) = expected(py, name, &info, schema, bytes)?;
-    let joined = if awaited || info.kind() != ShmKind::Lossless {
+    let joined = if awaited || !matches!(info.kind(), ShmKind::Lossless | ShmKind::MpLossless) {
         Receiver::join(&invitation, &of, strategy, start)
     } else {
         Ring::accept(&invitation, &of, strategy).map(|ring| ring.subscribe_unawaited(start))

@@ -64,10 +64,10 @@ pub struct Settings {
     /// What the ring is called, if somebody has said so.
     pub(crate) name: Name,
     /// How long readers in other processes hear nothing at most.
-    #[cfg(feature = "shm")]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) deadline: Option<core::time::Duration>,
     /// Where its numbers are kept.
-    #[cfg(feature = "shm")]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) kept: Option<alloc::sync::Arc<crate::os::kept_word::KeptWord>>,
 }
 
@@ -88,14 +88,9 @@ impl Settings {
             first: 0,
             statistics: false,
             name: None,
-            #[cfg(feature = "shm")]
+            #[cfg(all(feature = "shm", not(annulus_loom)))]
             deadline: None,
-            #[cfg(all(
-                feature = "shm",
-                target_os = "linux",
-                target_pointer_width = "64",
-                not(annulus_loom)
-            ))]
+            #[cfg(all(feature = "shm", not(annulus_loom)))]
             kept: None,
         }
     }

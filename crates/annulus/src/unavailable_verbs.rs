@@ -92,6 +92,9 @@ verbs! {
     impl<{T: Message}> crate::shm::mpmc::Consumer<T> {
         claim_async(&mut self) -> Pending<Result<crate::shm::mpmc::Claimed<T>, RecvError>>;
     }
+    impl<{T: Message}> broadcast::FellowPublisher<T, broadcast::Lossless> {
+        publish_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
+    }
 }
 
 #[cfg(not(feature = "async"))]

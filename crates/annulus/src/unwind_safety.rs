@@ -164,7 +164,7 @@ whole_after_a_panic! {
 whole_after_a_panic! {
     [] crate::shm::AttachError;
     [] crate::shm::broadcast::bytes::AcceptedBytes;
-    [T: Message] broadcast::FellowPublisher<T>;
+    [T: Message, M: Mode] broadcast::FellowPublisher<T, M>;
     [] crate::shm::DirectoryError;
     [] crate::shm::dynamic::Client;
     [] crate::shm::dynamic::OpenError;

@@ -1,5 +1,5 @@
 // errors: 1
-// says: messages of a queue of kind `Mpmc` cannot be written or read in place
+// says: cannot be written or read in place: many consumers take them one by one
 // says: `spsc` and `mpsc` queues have it
 
 fn main() {

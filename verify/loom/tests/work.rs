@@ -98,7 +98,7 @@ fn dead_reader_is_swept_once() {
         send(&mut writer, 7);
         assert_eq!(readers.pop().unwrap().dies(), Some(7));
         let look = |reader: &mut WorkTaker| {
-            reader.sweep(0);
+            _ = reader.sweep(0);
             reader.take()
         };
         let looking = thread::spawn(move || (look(&mut other), other));

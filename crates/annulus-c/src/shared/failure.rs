@@ -2,7 +2,7 @@
 
 use std::io;
 
-use annulus::shm::dynamic::OpenError;
+use annulus::shm::dynamic::{self, OpenError};
 use annulus::shm::{AttachError, DirectoryError, FindError, NameError, ShareError, ShmKind};
 
 use super::error::Why;
@@ -85,7 +85,9 @@ impl From<OpenError> for Why {
             OpenError::Attach(error) => error.into(),
             OpenError::Share(error) => error.into(),
             OpenError::NoSeat(_) => Self::new(ANNULUS_OCCUPIED, text),
-            OpenError::TooLong { .. } => Self::new(ANNULUS_WRONG_SIZE, text),
+            OpenError::TooLong { bytes } => {
+                Self::new(ANNULUS_WRONG_SIZE, text).with(bytes as u64, dynamic::LONGEST as u64)
+            }
             OpenError::Kind(kind) => Self::new(ANNULUS_MISMATCH, text).with(of_kind(kind).into(), 0),
             _ => Self::new(ANNULUS_INVALID, text),
         }

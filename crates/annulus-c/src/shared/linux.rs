@@ -263,7 +263,7 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
 
 pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
     let (of, strategy) = (&options.messages(), options.ring.strategy);
-    if invitation.0.info()?.kind() == ShmKind::Lossless {
+    if matches!(invitation.0.info()?.kind(), ShmKind::Lossless | ShmKind::MpLossless) {
         classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::WaitStrategy;
 use annulus::broadcast::{Mode, Subscriber};
-use annulus::shm::{Invitation, NameError, PeerState, ShmKind};
+use annulus::shm::{Invitation, NameError, PeerState};
 use hdrhistogram::Histogram;
 
 use super::arguments::Arguments;
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
     let invitation = invitation.with_wait_strategy(strategy(arguments));
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let (bytes, lossless) = (info.payload_bytes(), info.kind() == ShmKind::Lossless);
+    let (bytes, lossless) = (info.payload_bytes(), rings::is_lossless(info.kind()));
     let received = if lossless {
         with_words_of!(bytes, receive_lossless(arguments, &invitation))
     } else {

@@ -16,7 +16,7 @@ use annulus::WaitStrategy;
 use annulus::schema::Schema;
 use annulus::shm::dynamic::{Client, OpenError, service_types};
 use annulus::shm::service::{AnswerError, AskError};
-use annulus::shm::{AttachError, Invitation, ShmKind};
+use annulus::shm::{AttachError, Invitation};
 
 pub(crate) use arguments::Arguments;
 
@@ -75,7 +75,7 @@ impl Called {
             Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
         let (question, answer) = service_types(&invitation).map_err(|error| match error {
             AttachError::Kind { found, .. } => {
-                Failure::new(format!("{name} is a {found}, and no service: {}", other_verb(found)))
+                Failure::new(format!("{name} is a {found}, and no service: {}", rings::verb_for(found)))
             }
             error => unusable(&error),
         })?;
@@ -137,14 +137,5 @@ impl Called {
             Ok(value) => output::print(&format!("{value}\n")).map(|()| None),
             Err(what) => failed(&format_args!("the answer is corrupt: {what}")),
         }
-    }
-}
-
-/// What to do with a ring that is no service.
-fn other_verb(kind: ShmKind) -> &'static str {
-    match kind {
-        ShmKind::Spsc | ShmKind::Mpsc | ShmKind::BroadcastBytes => "`annulus sub` receives its messages",
-        ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless => "`annulus watch` shows its messages",
-        _ => "`annulus info` says what it is",
     }
 }

@@ -71,16 +71,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 /// Whether there are newest values; if not, which subcommand is for it.
 fn is_table(name: &str, info: &RingInfo) -> Result<(), Failure> {
-    let other = match info.kind() {
-        ShmKind::Watch => return Ok(()),
-        ShmKind::Service => "`annulus call` asks it",
-        ShmKind::Lossy | ShmKind::Lossless | ShmKind::MpLossy | ShmKind::BroadcastBytes => {
-            "`annulus sub` prints its messages"
-        }
-        ShmKind::Spsc | ShmKind::Mpsc => "`annulus sub --json` prints its messages",
-        _ => "`annulus info` shows it",
-    };
-    Err(Failure::new(format!("{} is a {}, and has no newest values: {other}", quoted(name), info.kind())))
+    let kind = info.kind();
+    if kind == ShmKind::Watch {
+        return Ok(());
+    }
+    let (name, verb) = (quoted(name), rings::verb_for(kind));
+    Err(Failure::new(format!("{name} is a {kind}, and has no newest values: {verb}")))
 }
 
 /// The cell that the user names: by its key, or by its number, if that is no key.

@@ -50,9 +50,8 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
     if info.kind() == ShmKind::Watch {
         let name = quoted(&arguments.name);
-        return Err(Failure::new(format!(
-            "{name} has newest values, and no messages: `annulus get` prints them"
-        )));
+        let verb = rings::verb_for(info.kind());
+        return Err(Failure::new(format!("{name} has newest values, and no messages: {verb}")));
     }
     if info.kind() == ShmKind::BroadcastBytes {
         return records::run(arguments, &invitation, start, &stop);

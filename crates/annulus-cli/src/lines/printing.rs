@@ -41,7 +41,7 @@ pub(super) fn run(
     stop: &Stop,
 ) -> Result<Outcome, Failure> {
     let name = &arguments.name;
-    let (end, publisher) = if info.kind() == ShmKind::Lossless {
+    let (end, publisher) = if rings::is_lossless(info.kind()) {
         let ring =
             invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.look();
@@ -237,7 +237,9 @@ fn newest(subscriber: &mut Subscriber<Piece, Foreign>) -> Option<Piece> {
 
 /// What has the name is something else.
 pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) -> Failure {
-    if let AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy } = error {
+    if let AttachError::Kind { found: ShmKind::Lossless | ShmKind::MpLossless, wanted: ShmKind::Lossy } =
+        error
+    {
         return Failure::new(format!(
             "{} is lossless, and can't be followed: leave out --follow",
             quoted(name)

@@ -132,7 +132,8 @@ pub(crate) fn name(info: &RingInfo) -> Option<String> {
 /// How to learn when messages of this type were published, if they say so.
 pub(crate) fn clock(info: &RingInfo) -> Option<SentNs> {
     // (Only messages of broadcast rings can be looked at.)
-    let is_broadcast = matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless);
+    let is_lossless = matches!(info.kind(), ShmKind::Lossless | ShmKind::MpLossless);
+    let is_broadcast = is_lossless || matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy);
     known(info).filter(|_| is_broadcast)?.sent_ns
 }
 

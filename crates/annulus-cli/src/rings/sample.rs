@@ -147,10 +147,8 @@ impl Ring {
     /// Whether all its readers say how far they are.
     pub(crate) fn tells_lag(&self) -> bool {
         self.header.is_some_and(|header| {
-            matches!(
-                header.kind,
-                ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Lossless | ShmKind::LosslessFrames
-            )
+            let is_queue = matches!(header.kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes);
+            is_queue || is_lossless(header.kind) || header.kind == ShmKind::LosslessFrames
         })
     }
 
@@ -167,6 +165,28 @@ impl Sample {
     }
 }
 
+/// Whether it is a broadcast ring of messages whose publishers wait for subscribers.
+pub(crate) fn is_lossless(kind: ShmKind) -> bool {
+    matches!(kind, ShmKind::Lossless | ShmKind::MpLossless)
+}
+
+/// Whether it is a broadcast ring whose messages can be looked at.
+pub(crate) fn has_messages(kind: ShmKind) -> bool {
+    matches!(kind, ShmKind::Lossy | ShmKind::MpLossy) || is_lossless(kind)
+}
+
+/// Which subcommand is for such a ring.
+pub(crate) fn verb_for(kind: ShmKind) -> &'static str {
+    match kind {
+        ShmKind::Watch => "`annulus get` prints its values",
+        ShmKind::Service => "`annulus call` asks it",
+        ShmKind::Spsc | ShmKind::Mpsc => "`annulus sub --json` receives its messages",
+        ShmKind::BroadcastBytes => "`annulus sub` prints its records",
+        kind if has_messages(kind) => "`annulus sub --json` prints its messages",
+        _ => "`annulus info` says what it is",
+    }
+}
+
 /// A word for a kind, for tables.
 pub(crate) fn short(kind: ShmKind) -> &'static str {
     match kind {
@@ -175,6 +195,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::Lossy => "lossy",
         ShmKind::Lossless => "lossless",
         ShmKind::MpLossy => "mp lossy",
+        ShmKind::MpLossless => "mp lossless",
         ShmKind::Bytes => "records",
         ShmKind::BroadcastBytes => "lossy rec",
         ShmKind::Frames => "frames",

@@ -42,13 +42,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
-    if !matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless) {
+    if !rings::has_messages(info.kind()) {
         let (name, kind) = (quoted(name), info.kind());
-        return Err(Failure::new(if kind == ShmKind::Watch {
-            format!("{name} has newest values, and no messages: `annulus get` prints them")
-        } else {
-            format!("{name} is a {kind}: only broadcast rings can be watched")
-        }));
+        let (no_ring, verb) = (kind == ShmKind::Watch, rings::verb_for(kind));
+        let what = if no_ring { "has newest values".into() } else { format!("is a {kind}") };
+        return Err(Failure::new(format!("{name} {what}: only broadcast rings can be watched; {verb}")));
     }
     let decoder = if arguments.hex {
         None

@@ -162,8 +162,7 @@ fn other_rings_are_refused_with_the_right_command() {
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     let _ring = invitation.publish(&directory, "quotes").unwrap();
     let (_, said, code) = names.call(&["quotes", "1"], "");
-    let expected =
-        "error: `quotes` is a lossy broadcast ring, and no service: `annulus watch` shows its messages\n";
+    let expected = "error: `quotes` is a lossy broadcast ring, and no service: `annulus sub --json` prints its messages\n";
     assert_eq!((said.as_str(), code), (expected, 2));
 
     let (_server, _name) = service(&names, "prices");

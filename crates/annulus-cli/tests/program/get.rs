@@ -203,11 +203,19 @@ fn other_kinds_are_refused() {
     let bytes = dynamic::watch::table(Settings::new(1), &of).unwrap();
     let _bytes = bytes.invitation.publish(&directory, "bytes").unwrap();
     for (subcommand, name, expected) in [
-        ("get", "ring", "is a lossy broadcast ring, and has no newest values: `annulus sub` prints"),
-        ("get", "queue", "is a queue of one producer, and has no newest values: `annulus sub --json` prints"),
+        ("get", "ring", "is a lossy broadcast ring, and has no newest values: `annulus sub --json` prints"),
+        (
+            "get",
+            "queue",
+            "is a queue of one producer, and has no newest values: `annulus sub --json` receives",
+        ),
         ("get", "bytes", "has no schema: nobody knows what is in its values of 12 bytes"),
-        ("sub", "prices", "has newest values, and no messages: `annulus get` prints them"),
-        ("watch", "prices", "has newest values, and no messages: `annulus get` prints them"),
+        ("sub", "prices", "has newest values, and no messages: `annulus get` prints its values"),
+        (
+            "watch",
+            "prices",
+            "has newest values: only broadcast rings can be watched; `annulus get` prints its",
+        ),
     ] {
         let output = names.command(subcommand, &[name]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();

@@ -74,6 +74,9 @@ pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;
 #[cfg(feature = "shm")]
 pub use shm_publisher::FellowPublisher;
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+pub use shm_ring::FellowRing;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use shm_ring::{Across, Awaiting, FellowParts, fellow_of_another, of_another};
 pub use stage::Staged;

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
+#[cfg(any(feature = "std", feature = "async"))]
+use super::slot_access::FromHead;
 #[cfg(feature = "async")]
 use super::slot_access::claimed;
 #[cfg(feature = "std")]
@@ -521,7 +523,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
     pub async fn publish_async(&self, message: T) -> Result<(), SendError<T>> {
-        let claimed = claimed(&self.shared).await;
+        let claimed = claimed(FromHead, &self.shared).await;
         self.put_admitted(claimed, message)
     }
 }
@@ -533,7 +535,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     #[inline]
     pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let put = |claimed, message| self.put_admitted(claimed, message);
-        let claim = claim_of_one(&self.shared);
+        let claim = claim_of_one(FromHead, &self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
@@ -559,7 +561,7 @@ macro_rules! publishers {
         #[cfg(feature = "std")]
         impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {
             fn room(&mut self) -> RoomArm<'_> {
-                let claimable = Claimable::of(&self.shared);
+                let claimable = Claimable::of(FromHead, &self.shared);
                 // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
                 unsafe { RoomArm::new(claimable, Claimable::strategy) }
             }

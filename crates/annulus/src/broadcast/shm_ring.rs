@@ -8,7 +8,7 @@ use core::any::Any;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingParts, RingState};
 use super::shm_publisher::FellowPublisher;
-use super::{Awaited, Foreign, Lossless, Publisher, Subscribable, Subscriber};
+use super::{Awaited, Foreign, Lossless, Mode, Publisher, Subscribable, Subscriber};
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
@@ -84,7 +84,7 @@ impl Settings {
         Ok(Publisher::new(publisher_of_others(shared)))
     }
 
-    /// The first publisher of a lossy ring that several processes publish to.
+    /// The first publisher of a ring that several processes publish to.
     ///
     /// # Errors
     ///
@@ -95,14 +95,14 @@ impl Settings {
     /// As for [`Copied::over`]; the slots are all zero, can be written to, and the claims are theirs.
     /// `fellow` is as [`FellowParts`] says.
     #[cfg(not(annulus_loom))]
-    pub(crate) unsafe fn fellow_across<T: Message>(
+    pub(crate) unsafe fn fellow_across<T: Message, M: Mode>(
         self,
         (slots, stride): SharedSlots,
         sleepers: Remote,
-        fellow: FellowParts,
-    ) -> Result<FellowPublisher<T>, CapacityError> {
+        mut fellow: FellowParts,
+    ) -> Result<FellowPublisher<T, M>, CapacityError> {
         let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
-        let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
+        let [shared] = self.shared_with(fellow.elsewhere(sleepers), |capacity, first| {
             // SAFETY: the caller's promise.
             let store = unsafe { Copied::over(slots) };
             Ok(RingParts::new(capacity, first, (Writers::Claimants, stride), store).mirrored(mirror))
@@ -136,11 +136,18 @@ pub(crate) struct FellowParts {
     pub(crate) leave: Box<dyn Fn() -> bool + Send + Sync>,
     /// The lock of the place: nobody else has it as long as this is there.
     pub(crate) seat: Box<dyn Any + Send + Sync>,
+    /// Of a lossless ring. Its publishers have the mode [`Lossless`], and the others [`Lossy`](super::Lossy).
+    pub(crate) awaiting: Option<Awaiting>,
 }
 
 impl FellowParts {
-    fn publisher<T: Message>(self, shared: Common<RingState<Copied<T>>>) -> FellowPublisher<T> {
-        let Self { claims, place, leave, seat } = self;
+    fn elsewhere(&mut self, sleepers: Remote) -> Elsewhere {
+        let gate = self.awaiting.take().map(|Awaiting { seats, sleepers }| (seats, sleepers));
+        Elsewhere { sleepers, gate }
+    }
+
+    fn publisher<T: Message, M: Mode>(self, shared: Common<RingState<Copied<T>>>) -> FellowPublisher<T, M> {
+        let Self { claims, place, leave, seat, awaiting: _ } = self;
         FellowPublisher::new(shared, claims, place, leave, seat)
     }
 }
@@ -149,19 +156,19 @@ impl FellowParts {
 ///
 /// # Safety
 ///
-/// As for [`Settings::fellow_across`], of slots which that process has filled.
-pub(crate) unsafe fn fellow_of_another<T: Message>(
-    capacity: usize,
+/// As for [`Settings::fellow_across`], of slots which that process has filled. `headroom` is less than
+/// `capacity`.
+pub(crate) unsafe fn fellow_of_another<T: Message, M: Mode>(
+    (capacity, headroom): (usize, usize),
     first: Sequence,
     strategy: WaitStrategy,
     ((slots, stride), sleepers): (SharedSlots, Remote),
-    fellow: FellowParts,
-) -> FellowPublisher<T> {
+    mut fellow: FellowParts,
+) -> FellowPublisher<T, M> {
     let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
     // SAFETY: the caller's promise.
     let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
-    let elsewhere = Elsewhere { sleepers, gate: None };
-    let [shared] = RingState::across(ring, 0, elsewhere, strategy, None, None);
+    let [shared] = RingState::across(ring, headroom, fellow.elsewhere(sleepers), strategy, None, None);
     fellow.publisher(shared)
 }
 
@@ -207,12 +214,16 @@ impl<T: Message> Subscribable<T, Foreign> {
 #[cfg(all(test, not(miri), not(annulus_loom)))]
 mod tests;
 
+#[cfg(annulus_loom)]
+pub use model::FellowRing;
+
 /// For models, in which two processes are two threads.
 #[cfg(annulus_loom)]
 mod model {
     use alloc::boxed::Box;
     use alloc::sync::Arc;
     use alloc::vec::Vec;
+    use core::marker::PhantomData;
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, FellowParts, SharedSlots, fellow_of_another, of_another};
@@ -220,7 +231,7 @@ mod model {
     use crate::base::peer_liveness::NowAndThen;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
-        Awaited, FellowPublisher, Foreign, Lossless, Publisher, Subscribable, Subscriber,
+        Awaited, FellowPublisher, Foreign, Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber,
     };
     use crate::memory::{Block, Memory};
     use crate::message::Message;
@@ -304,23 +315,29 @@ mod model {
         }
     }
 
-    /// A lossy ring that several processes publish to, as all of them have it.
+    /// A ring that several processes publish to, as all of them have it. Its publishers are of that mode.
     #[doc(hidden)]
-    pub struct FellowRing<T> {
+    pub struct FellowRing<T, M: Mode = Lossy> {
         mapping: Arc<FellowMapping<T>>,
         capacity: usize,
         strategy: crate::WaitStrategy,
-        sleepers: Remote,
+        /// For messages, and for room.
+        sleepers: [Remote; 2],
+        mode: PhantomData<M>,
     }
 
     struct FellowMapping<T> {
         slots: Copied<T>,
         shown: SharedNumbers,
-        word: AtomicU32,
+        words: [AtomicU32; 2],
         intents: Vec<AtomicU64>,
         known: Vec<Known>,
         /// True while somebody has the lock of that place.
         locks: Vec<AtomicBool>,
+        scanned: Scanned,
+        cells: Vec<SeatCell>,
+        /// True while somebody has the lock of that seat.
+        seat_locks: Vec<AtomicBool>,
     }
 
     impl<T: Message> ClaimPlaces for Arc<FellowMapping<T>> {
@@ -342,6 +359,17 @@ mod model {
         }
     }
 
+    impl<T: Message> SeatLocks for Arc<FellowMapping<T>> {
+        fn take(&self, seat: usize) -> bool {
+            !self.seat_locks[seat].swap(true, Ordering::AcqRel)
+        }
+
+        fn give_up(&self, seat: usize) {
+            // An exchange, as above.
+            self.seat_locks[seat].swap(false, Ordering::AcqRel);
+        }
+    }
+
     /// The lock of a place.
     struct FellowSeat<T>(Arc<FellowMapping<T>>, usize);
 
@@ -353,10 +381,31 @@ mod model {
     }
 
     impl Settings {
-        /// A ring of so many places.
+        /// A lossy ring of so many places.
         #[doc(hidden)]
         #[must_use]
         pub fn lossy_for_processes<T: Message>(self, is_asymmetric: bool, places: usize) -> FellowRing<T> {
+            self.fellows_for_processes(is_asymmetric, places, 0)
+        }
+
+        /// A lossless one, with so many seats.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn lossless_for_processes<T: Message>(
+            self,
+            is_asymmetric: bool,
+            places: usize,
+            seats: usize,
+        ) -> FellowRing<T, Lossless> {
+            self.fellows_for_processes(is_asymmetric, places, seats)
+        }
+
+        fn fellows_for_processes<T: Message, M: Mode>(
+            self,
+            is_asymmetric: bool,
+            places: usize,
+            seats: usize,
+        ) -> FellowRing<T, M> {
             let (capacity, strategy) = (self.capacity, self.strategy);
             let slots = Copied::<T>::new(
                 capacity,
@@ -367,52 +416,78 @@ mod model {
             let mapping = FellowMapping {
                 slots: slots.unwrap(),
                 shown: SharedNumbers::zeroed(),
-                word: AtomicU32::new(0),
+                words: core::array::from_fn(|_| AtomicU32::new(0)),
                 intents: (0..places).map(|_| AtomicU64::new(0)).collect(),
                 known: (0..places).map(|_| Known::nothing(NowAndThen::new())).collect(),
                 locks: (0..places).map(|_| AtomicBool::new(false)).collect(),
+                scanned: Scanned::zeroed(),
+                cells: (0..seats).map(|_| SeatCell::free()).collect(),
+                seat_locks: (0..seats).map(|_| AtomicBool::new(false)).collect(),
             };
             let mapping = Arc::new(mapping);
-            let word = NonNull::from(&mapping.word);
-            // SAFETY: it keeps the mapping, in which the word is.
-            let sleepers = unsafe { Remote::new(word, is_asymmetric, Arc::clone(&mapping) as _) };
-            FellowRing { mapping, capacity, strategy, sleepers }
+            let sleepers = mapping.words.each_ref().map(|word| {
+                // SAFETY: each keeps the mapping, in which the word is.
+                unsafe { Remote::new(NonNull::from(word), is_asymmetric, Arc::clone(&mapping) as _) }
+            });
+            FellowRing { mapping, capacity, strategy, sleepers, mode: PhantomData }
         }
     }
 
-    impl<T: Message> FellowRing<T> {
+    impl<T: Message, M: Mode> FellowRing<T, M> {
         fn parts(&self, is_writable: bool) -> (Arc<Claims>, SharedSlots, Remote) {
             let mapping = &self.mapping;
             let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Claimants), self.capacity);
             let shown = NonNull::from(&mapping.shown);
             // SAFETY: they keep the mapping, in which all of it is.
             let claims = unsafe { Claims::new(shown, slots, is_writable, Arc::clone(mapping), || false) };
-            let sleepers = self.sleepers.again();
             let slots = (Block::borrowed(mapping.slots.start().cast()), slots.1);
-            (Arc::new(claims), slots, sleepers)
+            (Arc::new(claims), slots, self.sleepers[0].again().woken_from_elsewhere(|| false))
+        }
+
+        /// The seats, and where publishers sleep; `None` of a lossy ring.
+        fn awaiting(&self) -> Option<Awaiting> {
+            let (scanned, cells) =
+                (NonNull::from(&self.mapping.scanned), NonNull::from(&*self.mapping.cells));
+            let sleepers = self.sleepers[1].again().woken_from_elsewhere(|| false);
+            // SAFETY: the mapping, which is the locks, too, keeps both.
+            let seats = || unsafe { Seats::new(scanned, cells, Arc::clone(&self.mapping)) };
+            M::LOSSLESS.then(|| Awaiting { seats: seats(), sleepers })
         }
 
         /// A publisher of a further process, in the first place that is free. The ring ends with none.
+        ///
+        /// # Panics
+        ///
+        /// If none is free.
         #[must_use]
-        pub fn publisher(&self) -> FellowPublisher<T> {
+        pub fn publisher(&self) -> FellowPublisher<T, M> {
             let place = self.mapping.locks.iter().position(|lock| !lock.swap(true, Ordering::AcqRel));
             let (place, (claims, slots, sleepers)) = (place.expect("a place"), self.parts(true));
             let seat = Box::new(FellowSeat(Arc::clone(&self.mapping), place));
-            let fellow = FellowParts { claims, place, leave: Box::new(|| false), seat };
+            let leave = Box::new(|| false);
+            let fellow = FellowParts { claims, place, leave, seat, awaiting: self.awaiting() };
+            let (first, bounds) = (Sequence::FIRST, (self.capacity, 0));
             // SAFETY: the claims keep the mapping, which has such slots.
-            unsafe {
-                fellow_of_another(self.capacity, Sequence::FIRST, self.strategy, (slots, sleepers), fellow)
-            }
+            unsafe { fellow_of_another(bounds, first, self.strategy, (slots, sleepers), fellow) }
         }
 
         /// What a process that subscribes has of it.
+        ///
+        /// # Panics
+        ///
+        /// Never: the ring was made.
         #[must_use]
         pub fn subscribable(&self) -> Subscribable<T, Foreign> {
             let (claims, slots, sleepers) = self.parts(false);
-            let sleepers = sleepers.woken_from_elsewhere(|| false);
-            let across = Across { slots, mirror: Mirror::Shares(claims), sleepers, awaiting: None };
+            let across =
+                Across { slots, mirror: Mirror::Shares(claims), sleepers, awaiting: self.awaiting() };
             // SAFETY: as above.
             unsafe { of_another(self.capacity, 0, Sequence::FIRST, self.strategy, across) }.unwrap()
+        }
+
+        /// The process that has this seat ends.
+        pub fn kill(&self, seat: usize) {
+            self.mapping.seat_locks[seat].swap(false, Ordering::AcqRel);
         }
     }
 

@@ -4,12 +4,17 @@
 //! one publisher   AtLimit: the limit of the gate
 //! many            AwaitClaim: room, the slot left, then the claim, if nobody was faster
 //! ```
+//!
+//! Many publishers of one process claim from the head (`ring/head.rs`), those of several processes from their
+//! places (`ring/claims/room.rs`): [`Claiming`].
 
 #[cfg(feature = "async")]
 use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
+#[cfg(feature = "shm")]
+use crate::ring::{Claimant, NotClaimed};
 use crate::ring::{Strided, Writers};
 use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
@@ -113,11 +118,7 @@ fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun,
         if shared.is_abandoned() {
             return Err(Obstacle::Closed);
         }
-        let mut end = first.plus(most);
-        let limit = shared.gate.limit();
-        // Mutants: `> with >=`: one more look.
-        let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
-        end = end.min(limit);
+        let mut end = end_at_gate(shared, first, most);
         if end <= first {
             // Others may have claimed meanwhile, and subscribers moved on for them: then there is another
             // answer.
@@ -152,6 +153,15 @@ fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun,
     }
 }
 
+/// The end of those of `most` sequences from `first` on that are before the limit of the gate.
+fn end_at_gate<S: Strided>(shared: &RingState<S>, first: Sequence, most: u64) -> Sequence {
+    let end = first.plus(most);
+    let limit = shared.gate.limit();
+    // Mutants: `> with >=`: one more look.
+    let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
+    end.min(limit)
+}
+
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
 fn first_not_left<S: Strided>(
     shared: &RingState<S>,
@@ -183,7 +193,7 @@ enum SlotState {
 
 /// What is in the way of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Obstacle {
+pub(super) enum Obstacle {
     /// No handle is left that could receive, or somebody has closed the ring.
     Closed,
     /// The slowest subscriber.
@@ -208,7 +218,8 @@ impl Obstacle {
         }
     }
 
-    /// The one word that decides whether it is, if there is one.
+    /// The one word that decides whether it is, if there is one. (Of publishers of other processes, the locks
+    /// decide, too.)
     fn watched<S: Strided>(self, shared: &RingState<S>) -> Option<&AtomicU64> {
         match self {
             Self::Slot => shared.head.claimable().map(|next| shared.stamp_word(next)),
@@ -231,8 +242,7 @@ pub(super) fn claim_by<S: Strided>(
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<ClaimedRun, Refusal> {
-    let mut claim = AwaitClaim { shared, most, obstacle: Obstacle::Gate };
-    wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
+    claim_as(FromHead, shared, most, strategy, deadline)
 }
 
 /// As [`claim`], of one slot or more; [`Refusal::Full`] once the time has passed.
@@ -244,14 +254,102 @@ pub(super) fn claim_until<S: Strided>(
     claim_by(shared, most, until.strategy_or(|| shared.strategy), until.deadline())
 }
 
-pub(super) struct AwaitClaim<'a, S> {
+/// How one of many publishers claims.
+pub(super) trait Claiming<S> {
+    /// Claims up to `most` sequences, as many as have free slots now.
+    fn try_claim(&mut self, shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Obstacle>;
+
+    /// Whether a claim would find a free slot now, or what is in the way.
+    fn look_for_claim(&self, shared: &RingState<S>) -> Result<(), Obstacle>;
+}
+
+/// From the head of a ring of this process.
+pub(super) struct FromHead;
+
+impl<S: Strided> Claiming<S> for FromHead {
+    fn try_claim(&mut self, shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Obstacle> {
+        try_claim(shared, most)
+    }
+
+    fn look_for_claim(&self, shared: &RingState<S>) -> Result<(), Obstacle> {
+        look_for_claim(shared)
+    }
+}
+
+/// From a place.
+#[cfg(feature = "shm")]
+impl<S: Strided> Claiming<S> for &mut Claimant {
+    fn try_claim(&mut self, shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Obstacle> {
+        let room = |claimant: &Claimant, first, most| room_of(shared, claimant, first, most);
+        let NotClaimed { obstacle, has_held_up } = match self.claim_in_room(most, room) {
+            Ok(range) => return Ok(ClaimedRun { first: range.first(), end: range.end() }),
+            Err(not_claimed) => not_claimed,
+        };
+        if has_held_up && !seeded!("room_gives_up_in_silence") {
+            shared.published.notify();
+        }
+        Err(obstacle.unwrap_or(Obstacle::Closed))
+    }
+
+    fn look_for_claim(&self, shared: &RingState<S>) -> Result<(), Obstacle> {
+        let room = |claimant: &Claimant, first, most| room_of(shared, claimant, first, most);
+        self.look_for_room(room).unwrap_or(Err(Obstacle::Closed)).map(|_| ())
+    }
+}
+
+/// How many of `most` messages from `first` on have room, for a publisher that claims from its place.
+#[cfg(feature = "shm")]
+fn room_of<S: Strided>(
+    shared: &RingState<S>,
+    claimant: &Claimant,
+    first: Sequence,
+    most: u64,
+) -> Result<u64, Obstacle> {
+    let end = end_at_gate(shared, first, most);
+    if end <= first {
+        return Err(Obstacle::Gate);
+    }
+    // SAFETY: `shared` is the ring, lives, and is for claimants.
+    let is_left =
+        |sequence| unsafe { shared.slots().is_left(Writers::Claimants, sequence, shared.capacity()) };
+    let is_free = |sequence| is_left(sequence) || claimant.take(sequence) || seeded!("room_looks_at_no_slot");
+    let mut sequence = first;
+    while sequence < end && is_free(sequence) {
+        sequence = sequence.next();
+    }
+    if sequence == first { Err(Obstacle::Slot) } else { Ok(sequence.since(first)) }
+}
+
+/// As [`claim_by`], by `claiming`.
+pub(super) fn claim_as<S: Strided>(
+    claiming: impl Claiming<S>,
+    shared: &RingState<S>,
+    most: u64,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<ClaimedRun, Refusal> {
+    let mut claim = AwaitClaim { shared, claiming, most, obstacle: Obstacle::Gate };
+    wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// As [`claim_as`], of one slot, but tries once.
+#[cfg(feature = "shm")]
+pub(super) fn claim_now_as<S: Strided>(
+    mut claiming: impl Claiming<S>,
+    shared: &RingState<S>,
+) -> Result<ClaimedRun, Refusal> {
+    claiming.try_claim(shared, 1).map_err(Obstacle::refusal)
+}
+
+pub(super) struct AwaitClaim<'a, S, C> {
     shared: &'a RingState<S>,
+    claiming: C,
     most: u64,
     /// What was in the way at the last look.
     obstacle: Obstacle,
 }
 
-impl<S: Strided> Poll for AwaitClaim<'_, S> {
+impl<S: Strided, C: Claiming<S>> Poll for AwaitClaim<'_, S, C> {
     type Found = Result<ClaimedRun, Refusal>;
 
     fn wait_point(&self) -> &EventCount {
@@ -263,7 +361,7 @@ impl<S: Strided> Poll for AwaitClaim<'_, S> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match try_claim(self.shared, self.most) {
+        match self.claiming.try_claim(self.shared, self.most) {
             Ok(claimed) => Look::Found(Ok(claimed)),
             Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
             Err(obstacle) => {
@@ -275,7 +373,7 @@ impl<S: Strided> Poll for AwaitClaim<'_, S> {
 }
 
 #[cfg(feature = "std")]
-impl<S> AwaitClaim<'_, S> {
+impl<S, C> AwaitClaim<'_, S, C> {
     pub(super) fn strategy(&self) -> WaitStrategy {
         self.shared.strategy
     }
@@ -290,17 +388,20 @@ pub(super) fn claim_now<S: Strided>(shared: &RingState<S>) -> Result<ClaimedRun,
 /// Claims a sequence for one of many publishers of a lossless ring, whose slot is free. The caller writes the
 /// message before it waits for anything else. Never [`Refusal::Full`].
 #[cfg(feature = "async")]
-pub(super) async fn claimed<S: Strided>(shared: &Handle<S, Publishing>) -> Result<ClaimedRun, Refusal> {
+pub(super) async fn claimed<S: Strided>(
+    claiming: impl Claiming<S>,
+    shared: &Handle<S, Publishing>,
+) -> Result<ClaimedRun, Refusal> {
     let shared: &RingState<S> = shared;
     // SAFETY: the events are in the ring's shared state, which `shared` borrows.
-    unsafe { Waiting::new(claim_of_one(shared)) }.await
+    unsafe { Waiting::new(claim_of_one(claiming, shared)) }.await
 }
 
 /// A claim of one sequence, for a task or a select: it waits for the gate, and for the slot. Never
 /// [`Refusal::Full`].
 #[cfg(any(feature = "std", feature = "async"))]
-pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>) -> AwaitClaim<'_, S> {
-    AwaitClaim { shared, most: 1, obstacle: Obstacle::Gate }
+pub(super) fn claim_of_one<S, C: Claiming<S>>(claiming: C, shared: &RingState<S>) -> AwaitClaim<'_, S, C> {
+    AwaitClaim { shared, claiming, most: 1, obstacle: Obstacle::Gate }
 }
 
 /// Whether a claim would find a free slot now; nothing is claimed.
@@ -324,15 +425,16 @@ fn look_for_claim<S: Strided>(shared: &RingState<S>) -> Result<(), Obstacle> {
 
 /// Until a claim would find a free slot, or the ring is closed.
 #[cfg(feature = "std")]
-pub(super) struct Claimable<'a, S> {
+pub(super) struct Claimable<'a, S, C> {
     shared: &'a RingState<S>,
+    claiming: C,
     obstacle: Obstacle,
 }
 
 #[cfg(feature = "std")]
-impl<'a, S> Claimable<'a, S> {
-    pub(super) fn of(shared: &'a RingState<S>) -> Self {
-        Self { shared, obstacle: Obstacle::Gate }
+impl<'a, S, C: Claiming<S>> Claimable<'a, S, C> {
+    pub(super) fn of(claiming: C, shared: &'a RingState<S>) -> Self {
+        Self { shared, claiming, obstacle: Obstacle::Gate }
     }
 
     pub(super) fn strategy(&self) -> WaitStrategy {
@@ -341,7 +443,7 @@ impl<'a, S> Claimable<'a, S> {
 }
 
 #[cfg(feature = "std")]
-impl<S: Strided> Poll for Claimable<'_, S> {
+impl<S: Strided, C: Claiming<S>> Poll for Claimable<'_, S, C> {
     type Found = ();
 
     fn wait_point(&self) -> &EventCount {
@@ -349,7 +451,7 @@ impl<S: Strided> Poll for Claimable<'_, S> {
     }
 
     fn poll(&mut self) -> Look<()> {
-        match look_for_claim(self.shared) {
+        match self.claiming.look_for_claim(self.shared) {
             Ok(()) | Err(Obstacle::Closed) => Look::Found(()),
             Err(obstacle) => {
                 self.obstacle = obstacle;
@@ -408,7 +510,7 @@ mod tests {
     fn claim_that_waits_for_a_slot_watches_its_stamp() {
         let shared = shared();
         assert!(claimed(&shared, 2).and(claimed(&shared, 2)).is_ok());
-        let mut claim = AwaitClaim { shared: &shared, most: 1, obstacle: Obstacle::Gate };
+        let mut claim = claim_of_one(FromHead, &shared);
         assert!(claim.watched().is_none(), "what is in the way is not known");
         assert!(matches!(claim.poll(), Look::Nothing));
         let word = claim.watched().unwrap();

@@ -118,7 +118,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     }
 
     /// The number in memory, which counts messages, of the message that ends before this slot.
-    #[cfg(feature = "shm")]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     #[inline(always)]
     pub(crate) fn message_before(&self, slot: Number) -> Number {
         if seeded!("service_number_of_bytes") {

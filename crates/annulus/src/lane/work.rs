@@ -727,6 +727,10 @@ mod model {
         }
 
         /// Dies behind work.send4. The next writer of the lane.
+        ///
+        /// # Panics
+        ///
+        /// If there is no room.
         #[must_use]
         pub fn dies_sending(self, value: u64) -> Self {
             let lane = &self.shared.lanes[0];
@@ -794,7 +798,8 @@ mod model {
             claimed.map(|(value, _)| value)
         }
 
-        /// Looks after what the reader of this place held, if it is dead.
+        /// Looks after what the reader of this place held, if it is dead; and says whether it is.
+        #[must_use]
         pub fn sweep(&self, place: usize) -> bool {
             if self.shared.locks[place].swap(true, Ordering::AcqRel) {
                 return false;

@@ -1,4 +1,6 @@
-//! [`Claims`]: how several publishers share the slots of a lossy ring, and wait for none of each other.
+//! [`Claims`]: how several publishers share the slots of a ring. In a lossy ring they wait for none of each
+//! other. Between processes there are also lossless ones, in which they wait for room first
+//! (`claims/room.rs`).
 //!
 //! They are of one process, or of several. Then a publisher may also die before it has written a message that
 //! it has claimed.
@@ -51,6 +53,8 @@
 // Decision 0140: a range has one claim, and the intent of each place says which publisher has it.
 
 mod places_of_process;
+#[cfg(feature = "shm")]
+mod room;
 #[cfg(all(test, feature = "shm", not(annulus_loom)))]
 mod tests;
 
@@ -59,6 +63,8 @@ use alloc::sync::Arc;
 use core::ptr::NonNull;
 
 pub(crate) use places_of_process::OwnPlace;
+#[cfg(feature = "shm")]
+pub(crate) use room::NotClaimed;
 
 use super::range::Range;
 use super::shared_numbers::Seen;

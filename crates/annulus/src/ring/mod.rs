@@ -30,7 +30,7 @@ pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
-pub(crate) use claims::{ClaimPlaces, Known};
+pub(crate) use claims::{ClaimPlaces, Known, NotClaimed};
 pub(crate) use claims::{Claimant, Claims, OwnPlace};
 pub(crate) use copy::{WORD, copy_shared};
 pub(crate) use gate::Gate;

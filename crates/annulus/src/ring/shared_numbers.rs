@@ -19,6 +19,9 @@ pub(crate) struct SharedNumbers {
     headroom: AtomicU64,
     /// And for how many subscribers the publisher waits. Constant.
     seats: AtomicU64,
+    /// Of a lossless ring that several processes publish to, in place of the first of these two, because the
+    /// policies are there. Constant.
+    fellows_headroom: AtomicU64,
     /// Rings with the same one go on with each other's numbers. 0: with nobody's. Constant.
     numbering: AtomicU64,
     pub(super) end: SharedEnd,
@@ -35,13 +38,15 @@ pub(super) struct SharedEnd {
     missed: AtomicU64,
 }
 
-/// Where they are, in bytes from the beginning: bound, headroom, seats, numbering, end, missed.
+/// Where they are, in bytes from the beginning: bound, headroom, seats, headroom of fellows, numbering, end,
+/// missed.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 impl SharedNumbers {
-    pub(crate) const OFFSETS: [usize; 6] = [
+    pub(crate) const OFFSETS: [usize; 7] = [
         offset_of!(Self, bound),
         offset_of!(Self, headroom),
         offset_of!(Self, seats),
+        offset_of!(Self, fellows_headroom),
         offset_of!(Self, numbering),
         offset_of!(Self, end),
         offset_of!(Self, end) + offset_of!(SharedEnd, missed),
@@ -56,6 +61,7 @@ impl SharedNumbers {
             bound: zero(),
             headroom: zero(),
             seats: zero(),
+            fellows_headroom: zero(),
             numbering: zero(),
             end: SharedEnd { word: zero(), missed: zero() },
         }
@@ -81,6 +87,14 @@ impl SharedNumbers {
     pub(crate) fn begin_numbering(&self, identity: u64) {
         // Relaxed: as above.
         self.numbering.store(identity, Ordering::Relaxed);
+    }
+
+    /// The same, of a ring that several processes publish to.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn begin_lossless_of_fellows(&self, headroom: usize, seats: usize) {
+        // Relaxed, both: as above.
+        self.fellows_headroom.store(headroom as u64, Ordering::Relaxed);
+        self.seats.store(seats as u64, Ordering::Relaxed);
     }
 
     /// The next sequence to claim, where several processes publish.
@@ -119,6 +133,12 @@ impl SharedNumbers {
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn headroom_and_seats(&self) -> (u64, u64) {
         (self.headroom.load(Ordering::Relaxed), self.seats.load(Ordering::Relaxed))
+    }
+
+    /// The same, of a ring that several processes publish to.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn headroom_and_seats_of_fellows(&self) -> (u64, u64) {
+        (self.fellows_headroom.load(Ordering::Relaxed), self.seats.load(Ordering::Relaxed))
     }
 
     /// Whether the publisher has said that the ring ends.

@@ -236,6 +236,35 @@ pub fn accept_watch<const WORDS: usize, const LARGE: bool>(
     watch::accept(invitation, of, strategy)
 }
 
+/// As [`mp_broadcast::Builder::build_lossless`](super::mp_broadcast::Builder::build_lossless).
+///
+/// # Errors
+///
+/// The errors of that function.
+#[allow(clippy::type_complexity, reason = "what makes a ring")]
+pub fn mp_lossless<const WORDS: usize, const LARGE: bool>(
+    builder: super::mp_broadcast::Builder,
+    of: &MessageType,
+    seats: usize,
+) -> Result<Shared<FellowPublisher<Block<WORDS, LARGE>, Lossless>, Places>, ShareError> {
+    fits::<WORDS, LARGE>(of);
+    builder.build_lossless_for(of, seats)
+}
+
+/// As [`mp_broadcast::lossless_publisher`](super::mp_broadcast::lossless_publisher).
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn mp_lossless_publisher<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<FellowPublisher<Block<WORDS, LARGE>, Lossless>, AttachError> {
+    fits::<WORDS, LARGE>(of);
+    super::mp_broadcast::join(invitation, of, strategy)
+}
+
 /// The message fits, and lies in its slot where such a block does.
 fn fits<const WORDS: usize, const LARGE: bool>(of: &MessageType) {
     assert!(of.bytes() <= size_of::<[u64; WORDS]>() && LARGE == (of.bytes() >= LARGE_BYTES));

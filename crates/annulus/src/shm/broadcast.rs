@@ -7,12 +7,11 @@ pub mod bytes;
 
 use core::error::Error;
 use core::fmt;
-use std::boxed::Box;
 use std::fs::File;
 use std::io;
 use std::io::{Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::error::{AttachError, ShareError};
 use super::format::{Extent, Identity, Layout, damaged, shown};
@@ -20,11 +19,13 @@ use super::frame_format::{FrameNumbers, end_of_area};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
+use super::mp_broadcast;
 use super::numbering::Numbering;
 use super::places::Table;
 use super::process::{PeerState, ProcessId};
+use super::seats::{awaiting, check_seats};
 use super::shared::Shared;
-use super::{mp_broadcast, sleepers};
+use super::sleepers::{self, Rows};
 use crate::base::sequence::Sequence;
 use crate::broadcast::{Across, Awaiting, Lossless, Publisher, Subscribable, Subscriber, of_another};
 use crate::error::CapacityError;
@@ -34,7 +35,7 @@ use crate::message::Message;
 use crate::os::kept_word::KeptWord;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
-use crate::ring::{MIN_CAPACITY, Mirror, SeatLocks, Seats, Writers, slots_layout, stride_for};
+use crate::ring::{MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
 use crate::settings::Settings;
 use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
@@ -258,6 +259,7 @@ pub(super) fn begin(
     let [sleepers, publisher] = sleepers::remotes_of_producer(&page);
     let awaiting = seats.and_then(|seats| {
         let watched = Arc::clone(&page);
+        let seats = Rows::from_the_first(seats);
         let is_any_gone = move || sleepers::has_dead(&watched, seats);
         awaiting(page, seats, publisher.woken_from_elsewhere(is_any_gone))
     });
@@ -269,15 +271,6 @@ pub(super) fn begin(
         awaiting,
     };
     Ok((across, invitation))
-}
-
-/// The seats of a lossless ring, whose subscribers the publisher waits for, and where it sleeps. `None` if
-/// the page is too short.
-fn awaiting(page: Arc<SharedMemory>, seats: usize, sleepers: Remote) -> Option<Awaiting> {
-    let (scanned, cells) = sleepers::cells(&page, seats)?;
-    // SAFETY: they are in the page, which the locks keep.
-    let seats = unsafe { Seats::new(scanned, cells, PageLocks::new(page, 0, seats)) };
-    Some(Awaiting { seats, sleepers })
 }
 
 impl Invitation {
@@ -318,16 +311,16 @@ pub(super) fn accept<T: Message>(
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
     layout.is_for(kind, of, &memory)?;
     let capacity = layout.capacity;
-    let writers = if kind == ShmKind::MpLossy { Writers::Claimants } else { Writers::One };
+    let writers = if kind.has_fellows() { Writers::Claimants } else { Writers::One };
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, writers, &memory)?;
     let joined = |memory| PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory);
-    if kind == ShmKind::MpLossy {
+    if kind.has_fellows() {
         let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
         let memory = Arc::clone(&table.memory);
         let table = Arc::new(table);
-        let across = mp_broadcast::seen(&table, &layout, (offset, slots, stride), is_given_up);
+        let (across, headroom) = mp_broadcast::seen(&table, &layout, (offset, slots, stride), is_given_up)?;
         // SAFETY: as below.
-        let subscribable = unsafe { of_another(capacity, 0, first, strategy, across) };
+        let subscribable = unsafe { of_another(capacity, headroom, first, strategy, across) };
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
         return Ok(Accepted { subscribable, memory, start: layout.start, fellows: Some(table) });
     }
@@ -339,7 +332,8 @@ pub(super) fn accept<T: Message>(
     let page = Arc::new(sleepers::attach_without_tables(&invitation.sleepers, layout.identity, page)?);
     let (sleepers, awaiting) = if is_lossless {
         let [sleepers, publisher] = sleepers::remotes_of_consumer(&page);
-        let awaiting = awaiting(page, seats, publisher).ok_or_else(|| damaged("the seats", seats))?;
+        let awaiting = awaiting(page, Rows::from_the_first(seats), publisher)
+            .ok_or_else(|| damaged("the seats", seats))?;
         (sleepers, Some(awaiting))
     } else {
         (sleepers::remote(&page), None)
@@ -465,9 +459,6 @@ impl<T> fmt::Debug for Accepted<T> {
 
 // Lossless rings: the publisher waits for subscribers of other processes.
 
-/// How many seats a ring may have. A publisher looks at all of them once in half a ring.
-const MOST_SEATS: usize = 1024;
-
 /// Makes a lossless ring for subscribers of other processes.
 ///
 /// The publisher has the type and the verbs that [`lossless_with`](crate::broadcast::lossless_with) returns.
@@ -529,9 +520,7 @@ pub(super) fn create_ring_with_seats<T: Message>(
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
-    if !(1..=MOST_SEATS).contains(&seats) {
-        return Err(ShareError::Seats { seats, most: MOST_SEATS });
-    }
+    check_seats(seats)?;
     let (across, invitation, _) = create_ring(&settings, ShmKind::Lossless, seats, of, Behind::Nothing)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
@@ -570,7 +559,8 @@ impl Numbering {
 }
 
 impl Invitation {
-    /// Maps a [lossless ring](lossless), for subscribers.
+    /// Maps a lossless ring, for subscribers. It may have one publisher ([`lossless`]), or
+    /// [several](crate::shm::mp_broadcast#lossless-rings).
     ///
     /// # Errors
     ///
@@ -586,7 +576,8 @@ pub(super) fn accept_for<T: Message>(
     of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<AcceptedLossless<T>, AttachError> {
-    Ok(AcceptedLossless(accept(invitation, &[ShmKind::Lossless], of, strategy, || false)?))
+    let kinds = [ShmKind::Lossless, ShmKind::MpLossless];
+    Ok(AcceptedLossless(accept(invitation, &kinds, of, strategy, || false)?))
 }
 
 /// A lossless ring of another process.
@@ -673,52 +664,6 @@ impl fmt::Display for NoSeat {
 }
 
 impl Error for NoSeat {}
-
-/// The lock of seat n is the lock of byte n of the page, or of the table behind the seats. The kernel knows
-/// which opening of the file holds it. This type knows which thread of this process holds it.
-pub(super) struct PageLocks {
-    page: Arc<SharedMemory>,
-    /// The byte of the first lock.
-    first: usize,
-    /// Which seats' locks this opening holds. (An opening can take its own lock again, so the kernel would
-    /// not refuse it.)
-    taken: Mutex<Box<[bool]>>,
-}
-
-impl PageLocks {
-    /// No other value has these locks of this opening of the page.
-    pub(super) fn new(page: Arc<SharedMemory>, first: usize, seats: usize) -> Self {
-        Self { page, first, taken: Mutex::new(std::vec![false; seats].into()) }
-    }
-
-    fn change(&self, seat: usize, change: impl FnOnce(&mut bool)) {
-        // No code panics with it.
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken) = taken.get_mut(seat) {
-            change(taken);
-        }
-    }
-}
-
-impl SeatLocks for PageLocks {
-    /// False also where the system refuses it.
-    fn take(&self, seat: usize) -> bool {
-        let mut is_mine = false;
-        self.change(seat, |taken| {
-            is_mine = !*taken && lock::take_byte(&*self.page, self.first + seat).unwrap_or(false);
-            *taken |= is_mine;
-        });
-        is_mine
-    }
-
-    fn give_up(&self, seat: usize) {
-        self.change(seat, |taken| {
-            // It can't be refused: it is a lock of this opening.
-            let _ = lock::give_up_byte(&*self.page, self.first + seat);
-            *taken = false;
-        });
-    }
-}
 
 // The position of a lossy subscriber, for other processes.
 //

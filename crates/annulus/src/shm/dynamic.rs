@@ -187,6 +187,22 @@ impl Sender {
         })
     }
 
+    /// As [`mp_lossy`](Self::mp_lossy), lossless, as [`mp_broadcast::Builder::build_lossless`] does.
+    ///
+    /// # Errors
+    ///
+    /// As of [`lossy`](Self::lossy).
+    pub fn mp_lossless(
+        builder: mp_broadcast::Builder,
+        of: &MessageType,
+        seats: usize,
+    ) -> Result<Shared<Self>, OpenError> {
+        in_blocks!(of, WORDS, LARGE => {
+            let made = blocks::mp_lossless::<WORDS, LARGE>(builder, of, seats)?;
+            Ok(made.alone(|publisher| Self::new(publisher, of)))
+        })
+    }
+
     /// Makes a queue of one producer, as [`spsc::producer`](super::spsc::producer) does.
     ///
     /// # Errors
@@ -215,6 +231,10 @@ impl Sender {
         match invitation.info()?.kind() {
             ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
                 let publisher = blocks::mp_lossy_publisher::<WORDS, LARGE>(invitation, of, strategy)?;
+                Ok(Self::new(publisher, of))
+            }),
+            ShmKind::MpLossless => in_blocks!(of, WORDS, LARGE => {
+                let publisher = blocks::mp_lossless_publisher::<WORDS, LARGE>(invitation, of, strategy)?;
                 Ok(Self::new(publisher, of))
             }),
             ShmKind::Mpsc => {
@@ -584,7 +604,7 @@ impl Ring {
             ShmKind::Lossy | ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
                 Ok(Arc::new(blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?) as Arc<dyn Joined>)
             }),
-            ShmKind::Lossless => in_blocks!(of, WORDS, LARGE => {
+            ShmKind::Lossless | ShmKind::MpLossless => in_blocks!(of, WORDS, LARGE => {
                 let ring = blocks::accept_lossless::<WORDS, LARGE>(invitation, of, strategy)?;
                 Ok(Arc::new(ring) as Arc<dyn Joined>)
             }),

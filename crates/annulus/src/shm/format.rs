@@ -89,7 +89,9 @@ pub(crate) mod broadcast {
     /// Of a lossless one.
     pub(crate) const HEADROOM: usize = 136;
     pub(crate) const SEATS: usize = 144;
-    pub(crate) const NUMBERING: usize = 152;
+    /// Of a lossless one of several publishers, which has policies where others have the headroom.
+    pub(crate) const FELLOWS_HEADROOM: usize = 152;
+    pub(crate) const NUMBERING: usize = 160;
     pub(crate) const END: usize = 256;
     pub(crate) const MISSED: usize = 264;
 }
@@ -684,10 +686,10 @@ pub(super) fn damaged(field: &'static str, value: usize) -> AttachError {
 /// What the publisher shows.
 pub(super) fn shown(memory: &SharedMemory) -> NonNull<SharedNumbers> {
     const {
-        use broadcast::{BOUND, END, HEADROOM, MISSED, NUMBERING, SEATS};
+        use broadcast::{BOUND, END, FELLOWS_HEADROOM, HEADROOM, MISSED, NUMBERING, SEATS};
 
         assert!(size_of::<SharedNumbers>() == WAKE_OFFSET - PRODUCER_OFFSET);
-        are_at(&SharedNumbers::OFFSETS, &[BOUND, HEADROOM, SEATS, NUMBERING, END, MISSED]);
+        are_at(&SharedNumbers::OFFSETS, &[BOUND, HEADROOM, SEATS, FELLOWS_HEADROOM, NUMBERING, END, MISSED]);
     }
     assert!(memory.len() >= LEAST_BYTES);
     // SAFETY: within the memory (asserted).

@@ -89,7 +89,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::broadcast::{
-    Accepted, Behind, NoSeat, PageLocks, RingMemory, accept, create_lossless_with_frames, create_with,
+    Accepted, Behind, NoSeat, RingMemory, accept, create_lossless_with_frames, create_with,
 };
 use super::error::{AttachError, ShareError};
 use super::fd::recv_fd;
@@ -103,6 +103,7 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::numbering::Numbering;
 use super::process::PeerState;
+use super::seats::PageLocks;
 use super::shared::Shared;
 use super::sleepers::table_offset;
 use crate::broadcast::{self, Awaited, Foreign, Lossless, Mode};

@@ -215,7 +215,7 @@ impl Invitation {
             | ShmKind::LosslessFrames
             | ShmKind::Watch => fd,
             // A process that may only read the ring can still subscribe.
-            ShmKind::MpLossy => writable().unwrap_or(fd),
+            ShmKind::MpLossy | ShmKind::MpLossless => writable().unwrap_or(fd),
             _ => writable()?,
         };
         Ok(Self::new(fd, ring.open(Part::Page, true, until)?))

@@ -33,11 +33,13 @@ pub enum ShmKind {
     LosslessFrames = 12,
     /// A queue of several producers and several consumers.
     Mpmc = 13,
+    /// A broadcast ring of several publishers, which wait for the slowest subscriber.
+    MpLossless = 14,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -50,11 +52,17 @@ impl ShmKind {
         Self::Service,
         Self::LosslessFrames,
         Self::Mpmc,
+        Self::MpLossless,
     ];
 
-    /// Whether it has seats for subscribers that its publisher waits for.
+    /// Whether it has seats for subscribers that its publishers wait for.
     pub(super) fn is_lossless(self) -> bool {
-        matches!(self, Self::Lossless | Self::LosslessFrames)
+        matches!(self, Self::Lossless | Self::LosslessFrames | Self::MpLossless)
+    }
+
+    /// Whether it is a broadcast ring that several processes publish to.
+    pub(super) fn has_fellows(self) -> bool {
+        matches!(self, Self::MpLossy | Self::MpLossless)
     }
 
     /// Whether its messages say where frames are.
@@ -85,6 +93,7 @@ impl fmt::Display for ShmKind {
             Self::MpLossy => "lossy broadcast ring of several publishers",
             Self::Frames => "broadcast ring of frames",
             Self::LosslessFrames => "lossless broadcast ring of frames",
+            Self::MpLossless => "lossless broadcast ring of several publishers",
             Self::Watch => "newest values",
             Self::Service => "service",
             Self::Mpmc => "queue of several consumers",

@@ -185,6 +185,7 @@ mod queue;
 #[cfg(all(test, not(miri)))]
 mod read_by_others;
 mod ring_observer;
+mod seats;
 pub mod service;
 mod shared;
 mod sleepers;

@@ -1,12 +1,13 @@
-//! Lossy broadcast rings that several processes publish to, and any number of processes subscribe to.
+//! Broadcast rings that several processes publish to, and any number of processes subscribe to. They are
+//! lossy, or [lossless](#lossless-rings).
 //!
 //! Publishers join and leave while the ring runs. The process that makes the ring has the first one, and
 //! [invites](super::Invitation) others, by a socket or by a name. It decides how many [places](Places) for
 //! publishers there are. Subscribers [accept](super::Invitation::accept) the same invitation, as for a ring
 //! of one publisher; they map the ring read-only, and have the same verbs.
 //!
-//! All subscribers see all messages in one order. Publishers never wait: they overwrite the oldest messages,
-//! and a subscriber that falls behind is told how many it has lost.
+//! All subscribers see all messages in one order. Publishers of a lossy ring never wait: they overwrite the
+//! oldest messages, and a subscriber that falls behind is told how many it has lost.
 //!
 //! ```
 //! use annulus::Settings;
@@ -30,7 +31,51 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # When a process ends
+//! # Lossless rings
+//!
+//! [`build_lossless`](Builder::build_lossless) makes a ring whose publishers wait for the slowest subscriber
+//! that has one of the ring's seats, and [`lossless_publisher`] joins it. Subscribers
+//! [take a seat](super::Invitation::accept_lossless), as in a lossless ring of one publisher. A publisher
+//! claims a message only when there is room for it, so it fills at once what it has claimed.
+//!
+//! ```
+//! use annulus::Settings;
+//! use annulus::shm::{Invitation, Shared, mp_broadcast};
+//! use std::os::unix::net::UnixStream;
+//!
+//! let builder = mp_broadcast::Builder::new(Settings::new(64)).publishers(8);
+//! let Shared { handle: mut publisher, invitation, .. } = builder.build_lossless::<u64>(4)?;
+//! let (here, there) = UnixStream::pair()?;
+//! invitation.send(&here)?;
+//!
+//! // Usually two other processes.
+//! let invitation = Invitation::receive(&there)?;
+//! let mut subscriber = invitation.accept_lossless::<u64>()?.subscribe()?;
+//! let mut other = mp_broadcast::lossless_publisher::<u64>(&invitation)?;
+//!
+//! publisher.publish(1).unwrap();
+//! other.publish(2).unwrap();
+//! assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
+//! assert_eq!(subscriber.total_lagged(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Each message whose publish has returned is received by each subscriber that had its seat before, once, and
+//! in one order by all. A subscriber begins with the next message, or half a ring before, and from there on
+//! no publisher overwrites what it needs.
+//!
+//! - *A publisher dies in the middle of a publish:* the numbers that it had claimed and not written are left
+//!   out (one, or up to 64 of a batch). No message is lost: no publish of them has returned. A subscriber
+//!   passes them within 10 ms, or within 50 ms if it sleeps, and counts them in
+//!   [`total_lagged`](crate::broadcast::Subscriber::total_lagged), as each number that was left out.
+//! - *A subscriber dies:* the first publisher that has no room because of it frees its seat.
+//! - *A publisher is stopped in the middle of a publish:* it is alive. Subscribers wait for its message, and
+//!   publishers wait once the ring is full, until it goes on or dies. So they do if it was about to claim
+//!   messages that another one has claimed, which has died since.
+//! - *A subscriber that has a seat is stopped:* publishers wait for it once the ring is full. So they do for
+//!   a publisher that is stopped while it frees a seat.
+//!
+//! # When a process of a lossy ring ends
 //!
 //! The kernel tells it: each publisher has a lock that ends with its process, however that ends.
 //!
@@ -63,6 +108,10 @@
 //! messages of others: they are wrong, or lost, or [corrupt](crate::LossyTryRecvError::Corrupt). No process
 //! touches other memory because of that, and none waits or runs for ever. Subscribers can't write to the ring
 //! by what they have mapped. But an invitation serves both, so a process that has it may publish, too.
+//!
+//! Of a lossless ring, all processes write to the page where the seats are. A process that writes wrong
+//! numbers there can make publishers wait for no subscriber, or for a long time; subscribers are told what
+//! they have lost. A wrong head or intent can make others wait until the ring is closed.
 
 use core::alloc::Layout as Slots;
 use core::ptr::NonNull;
@@ -80,10 +129,11 @@ use super::message_type::MessageType;
 use super::places::{ENDS, MOST_PLACES, Table, byte_of, free_place};
 use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
+use super::seats::{MOST_SEATS, awaiting, check_seats};
 use super::shared::{Shared, WhenGone};
-use super::sleepers;
+use super::sleepers::{self, Rows};
 use crate::base::peer_liveness::NowAndThen;
-use crate::broadcast::{Across, FellowParts, FellowPublisher, fellow_of_another};
+use crate::broadcast::{Across, FellowParts, FellowPublisher, Lossless, Mode, fellow_of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
@@ -92,11 +142,11 @@ use crate::os::lock;
 use crate::os::shared_memory::Access;
 use crate::ring::{ClaimPlaces, Claims, Known, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
 use crate::sync::AtomicU64;
-use crate::wait::WaitStrategy;
+use crate::wait::{Remote, WaitStrategy};
 
 pub use super::places::Places;
 
-/// A publisher of such a ring.
+/// A publisher of such a ring: of a lossy one, or of a [`Lossless`] one.
 pub use crate::broadcast::FellowPublisher as Publisher;
 
 /// Settings of a ring that several processes publish to, and the verb that makes it.
@@ -183,7 +233,58 @@ impl Builder {
         self,
         of: &MessageType,
     ) -> Result<Shared<Publisher<T>, Places>, ShareError> {
-        create_ring(self.ring, of, self.publishers, self.when_no_publisher)
+        self.create(of, None)
+    }
+
+    /// Makes a lossless ring for subscribers in so many `seats`, and its first publisher. All else is as for
+    /// [`build`](Self::build). The ring's settings may have a [headroom](crate::Settings::headroom).
+    ///
+    /// # Errors
+    ///
+    /// [`ShareError`]: no such ring can be, also with 0 seats or more than 1024; or the system refuses it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{ShareError, Shared, mp_broadcast};
+    ///
+    /// let builder = mp_broadcast::Builder::new(Settings::new(2));
+    /// let Shared { handle: mut publisher, invitation, .. } =
+    ///     builder.clone().build_lossless::<u64>(1)?;
+    /// let mut subscriber = invitation.accept_lossless::<u64>()?.subscribe()?;
+    /// publisher.publish_batch(&[1, 2]).unwrap();
+    /// assert!(publisher.try_publish(3).unwrap_err().is_full(), "it waits for the subscriber");
+    /// assert_eq!(subscriber.recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    ///
+    /// let error = builder.build_lossless::<u64>(0).map(drop).unwrap_err();
+    /// assert!(matches!(error, ShareError::Seats { seats: 0, most: 1024 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_lossless<T: Message>(
+        self,
+        seats: usize,
+    ) -> Result<Shared<Publisher<T, Lossless>, Places>, ShareError> {
+        self.build_lossless_for(&MessageType::of::<T>(), seats)
+    }
+
+    /// As [`build_lossless`](Self::build_lossless), for any message type of which all bytes are values.
+    pub(super) fn build_lossless_for<T: Message>(
+        self,
+        of: &MessageType,
+        seats: usize,
+    ) -> Result<Shared<Publisher<T, Lossless>, Places>, ShareError> {
+        check_seats(seats)?;
+        self.create(of, Some(seats))
+    }
+
+    fn create<T: Message, M: Mode>(
+        self,
+        of: &MessageType,
+        seats: Option<usize>,
+    ) -> Result<Shared<Publisher<T, M>, Places>, ShareError> {
+        create_ring(self.ring, of, (self.publishers, seats), self.when_no_publisher)
     }
 
     /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
@@ -292,18 +393,53 @@ pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, At
     join(invitation, &MessageType::of::<T>(), invitation.strategy)
 }
 
+/// A further publisher of a [lossless](Builder::build_lossless) ring. All else is as for [`publisher`].
+///
+/// # Errors
+///
+/// Those of [`publisher`].
+///
+/// # Examples
+///
+/// ```
+/// use annulus::Settings;
+/// use annulus::shm::{AttachError, Shared, mp_broadcast};
+///
+/// let builder = mp_broadcast::Builder::new(Settings::new(64)).publishers(2);
+/// let Shared { handle: mut first, invitation, .. } = builder.build_lossless::<u64>(4)?;
+/// let mut second = mp_broadcast::lossless_publisher::<u64>(&invitation)?;
+/// let mut subscriber = invitation.accept_lossless::<u64>()?.subscribe()?;
+/// second.publish(1).unwrap();
+/// first.publish(2).unwrap();
+/// assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
+///
+/// let error = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
+/// assert!(matches!(error, AttachError::Kind { .. }), "it is no lossy one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn lossless_publisher<T: Message>(
+    invitation: &Invitation,
+) -> Result<Publisher<T, Lossless>, AttachError> {
+    join(invitation, &MessageType::of::<T>(), invitation.strategy)
+}
+
 // How such a ring is made, how a publisher joins, and what a process that subscribes sees of the publishers.
 // `ring/claims.rs` says how they share the slots, `places.rs` which of them are there.
 
-/// A ring, and its first publisher, which has the first place.
+/// What lies in memory of such a ring, by the mode of its publishers.
+fn kind_of<M: Mode>() -> ShmKind {
+    if M::LOSSLESS { ShmKind::MpLossless } else { ShmKind::MpLossy }
+}
+
+/// A ring, and its first publisher, which has the first place. `seats`: of a lossless one.
 ///
 /// Any bytes are a `T`.
-pub(super) fn create_ring<T: Message>(
+fn create_ring<T: Message, M: Mode>(
     builder: crate::Settings,
     of: &MessageType,
-    places: usize,
+    (places, seats): (usize, Option<usize>),
     when_no_publisher: WhenGone,
-) -> Result<Shared<FellowPublisher<T>, Places>, ShareError> {
+) -> Result<Shared<FellowPublisher<T, M>, Places>, ShareError> {
     let capacity = builder.capacity;
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
@@ -317,9 +453,10 @@ pub(super) fn create_ring<T: Message>(
     let slot_bytes = stride * size_of::<u64>();
     let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
     let identity = Identity::new()?;
-    let page = Arc::new(sleepers::create_with_places(identity, places)?);
+    let rows = seats.map(|seats| rows_behind(places, seats));
+    let page = Arc::new(sleepers::create_with_places_and_seats(identity, places, rows, first)?);
     let layout = Layout {
-        kind: ShmKind::MpLossy,
+        kind: kind_of::<M>(),
         payload,
         slot_bytes,
         capacity,
@@ -338,7 +475,11 @@ pub(super) fn create_ring<T: Message>(
     let ends = when_no_publisher == WhenGone::Close;
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.
-    unsafe { shown(&memory).as_ref() }.begin_at(first);
+    let shown = unsafe { shown(&memory).as_ref() };
+    shown.begin_at(first);
+    if let Some(seats) = seats {
+        shown.begin_lossless_of_fellows(builder.headroom, seats);
+    }
     let table = |page| Table { memory: Arc::clone(&memory), page, first: 0, count: places, ends };
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // By a separate opening, because a look at a lock does not see locks of its own opening.
@@ -348,8 +489,7 @@ pub(super) fn create_ring<T: Message>(
     let place_lock = PlaceLock::take(&page, byte_of(0), false)?
         .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
     let table = Arc::new(table(page));
-    let sleepers = sleepers::remote_of_fellow(&table.page);
-    let fellow = fellow(&table, &layout, offset, 0, place_lock);
+    let (sleepers, fellow) = fellow(&table, &layout, offset, rows, (0, place_lock)).ok_or_else(too_large)?;
     table.come(0);
     let slots = (Block::shared(memory, offset, slots), stride);
     // SAFETY: new memory, all zero, and the claims are of its slots. All processes go by
@@ -362,27 +502,29 @@ pub(super) fn create_ring<T: Message>(
 /// A further publisher.
 ///
 /// Any bytes are a `T`.
-pub(super) fn join<T: Message>(
+pub(super) fn join<T: Message, M: Mode>(
     invitation: &Invitation,
     of: &MessageType,
     strategy: WaitStrategy,
-) -> Result<FellowPublisher<T>, AttachError> {
-    invitation.is_for(ShmKind::MpLossy, of)?;
+) -> Result<FellowPublisher<T, M>, AttachError> {
+    let kind = kind_of::<M>();
+    invitation.is_for(kind, of)?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
-    layout.is_for(ShmKind::MpLossy, of, &memory)?;
+    layout.is_for(kind, of, &memory)?;
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Claimants, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));
     }
     let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
     let table = Arc::new(Table::of(&invitation.sleepers, Arc::new(memory), &layout)?);
+    let (headroom, rows) = seats_in(&table, &layout)?;
     // places.join1.
     let (place, place_lock) = free_place(&table)
         .map_err(AttachError::System)?
         .ok_or(AttachError::NoPlace { places: table.count })?;
-    let sleepers = sleepers::remote_of_fellow(&table.page);
-    let fellow = fellow(&table, &layout, offset, place, place_lock);
+    let (sleepers, fellow) = fellow(&table, &layout, offset, rows, (place, place_lock))
+        .ok_or_else(|| damaged("the seats", rows.map_or(0, |rows| rows.count as u64)))?;
     // If all publishers are gone, and some process may have seen that, the ring is over: no publisher may
     // join.
     if fellow.claims.is_closed() || table.is_over() {
@@ -390,20 +532,22 @@ pub(super) fn join<T: Message>(
         return Err(AttachError::Closed);
     }
     let slots = (Block::shared(Arc::clone(&table.memory), offset, slots), stride);
+    let bounds = (layout.capacity, headroom);
     // SAFETY: as in `create_ring`, of memory that another process has filled.
-    let publisher = unsafe { fellow_of_another(layout.capacity, first, strategy, (slots, sleepers), fellow) };
+    let publisher = unsafe { fellow_of_another(bounds, first, strategy, (slots, sleepers), fellow) };
     table.come(place);
     Ok(publisher)
 }
 
-/// What a process that subscribes sees of a ring. The ring also counts as ended when it has no publisher and
-/// `is_given_up` returns true.
+/// What a process that subscribes sees of a ring, and its headroom. The ring also counts as ended when it has
+/// no publisher and `is_given_up` returns true.
 pub(super) fn seen(
     table: &Arc<Table>,
     layout: &Layout,
     (offset, slots, stride): (usize, Slots, usize),
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
-) -> Across {
+) -> Result<(Across, usize), AttachError> {
+    let (headroom, rows) = seats_in(table, layout)?;
     let watched = Arc::clone(table);
     let is_over = Arc::new(move || {
         let is_left = || watched.came() != 0 && watched.taken(None) == 0 && is_given_up();
@@ -413,29 +557,70 @@ pub(super) fn seen(
     let claims = Arc::new(claims(table, layout, offset, move || asked()));
     let watched_claims = Arc::clone(&claims);
     let is_gone = move || is_over() || watched_claims.has_stuck();
-    Across {
+    let [published, released] = sleepers::remotes_of_consumer(&table.page);
+    let awaiting = match rows {
+        None => None,
+        Some(rows) => {
+            let seated = awaiting(Arc::clone(&table.page), rows, released);
+            Some(seated.ok_or_else(|| damaged("the seats", rows.count as u64))?)
+        }
+    };
+    let across = Across {
         slots: (Block::shared(Arc::clone(&table.memory), offset, slots), stride),
         mirror: Mirror::Shares(claims),
-        sleepers: sleepers::remote(&table.page).woken_from_elsewhere(is_gone),
-        awaiting: None,
-    }
+        sleepers: published.woken_from_elsewhere(is_gone),
+        awaiting,
+    };
+    Ok((across, headroom))
 }
 
-/// The publisher that has this place, by `place_lock`.
+/// The seats behind so many places: the first lock is the next one behind those of the places.
+fn rows_behind(places: usize, seats: usize) -> Rows {
+    Rows { first: byte_of(places), count: seats }
+}
+
+/// What the memory says of the headroom and the seats; no seats, if the ring is lossy.
+fn seats_in(table: &Table, layout: &Layout) -> Result<(usize, Option<Rows>), AttachError> {
+    if !layout.kind.is_lossless() {
+        return Ok((0, None));
+    }
+    // SAFETY: it is in the memory, which lives.
+    let (headroom, seats) = unsafe { shown(&table.memory).as_ref() }.headroom_and_seats_of_fellows();
+    if !(1..=MOST_SEATS as u64).contains(&seats) {
+        return Err(damaged("the seats", seats));
+    }
+    if headroom >= layout.capacity as u64 {
+        return Err(damaged("the headroom", headroom));
+    }
+    // (Both fit, by these bounds.)
+    Ok((headroom as usize, Some(rows_behind(table.count, seats as usize))))
+}
+
+/// The publisher that has this place, by the lock, and where subscribers sleep that wait for messages.
+/// `rows`: the seats of a lossless ring. `None` if the page is too short for them.
 fn fellow(
     table: &Arc<Table>,
     layout: &Layout,
     offset: usize,
-    place: usize,
-    place_lock: PlaceLock,
-) -> FellowParts {
+    rows: Option<Rows>,
+    (place, place_lock): (usize, PlaceLock),
+) -> Option<(Remote, FellowParts)> {
+    let claims = Arc::new(claims(table, layout, offset, || false));
+    let [mut published, released] = sleepers::remotes_of_fellow(&table.page);
+    let awaiting = match rows {
+        None => None,
+        Some(rows) => {
+            // Its tasks look where a process is gone that they wait for, or that has closed the ring.
+            let (watched, page) = (Arc::clone(&claims), Arc::clone(&table.page));
+            let is_any_gone = move || watched.is_closed() || sleepers::has_dead(&page, rows);
+            let watched = Arc::clone(&claims);
+            published = published.woken_from_elsewhere(move || watched.is_closed() || watched.has_stuck());
+            Some(awaiting(Arc::clone(&table.page), rows, released.woken_from_elsewhere(is_any_gone))?)
+        }
+    };
     let left = Arc::clone(table);
-    FellowParts {
-        claims: Arc::new(claims(table, layout, offset, || false)),
-        place,
-        leave: Box::new(move || left.leave(place)),
-        seat: Box::new(place_lock),
-    }
+    let leave = Box::new(move || left.leave(place));
+    Some((published, FellowParts { claims, place, leave, seat: Box::new(place_lock), awaiting }))
 }
 
 /// The slots begin `offset` bytes behind the beginning of the memory, in which they were checked to lie.

@@ -6,6 +6,7 @@
 //! [`RingNumbers`]: how far both sides of a ring between processes are, at one moment.
 
 use core::fmt;
+use core::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::vec::Vec;
 
@@ -75,8 +76,8 @@ pub struct RingObserver {
     slots_offset: usize,
     ring: SharedMemory,
     sleepers: SharedMemory,
-    /// Of a lossless ring. The page has all of them.
-    seats: usize,
+    /// Of a lossless ring: the rows of the page that its seats are. The page has all of them.
+    seats: Range<usize>,
 }
 
 impl RingObserver {
@@ -105,10 +106,14 @@ impl RingObserver {
         let seats = if layout.kind.is_lossless() {
             let told = word(&ring, format::broadcast::SEATS);
             let room = sleepers.len().saturating_sub(page::SEATS) / page::SEAT_BYTES;
-            let seats = usize::try_from(told).ok().filter(|&seats| seats <= room);
-            seats.ok_or(AttachError::Damaged { field: "the seats", value: told })?
+            // (Of as many places as there can be.)
+            let places = (layout.cells / format::LANE_CELLS).min(MOST_PLACES);
+            let first = if layout.kind.has_fellows() { byte_of(places) } else { 0 };
+            let end = usize::try_from(told).ok().and_then(|seats| first.checked_add(seats));
+            let end = end.filter(|&end| end <= room);
+            first..end.ok_or(AttachError::Damaged { field: "the seats", value: told })?
         } else {
-            0
+            0..0
         };
         // (A layout that was checked has one.)
         let slots_offset = layout.slots_offset().unwrap_or(0);
@@ -145,7 +150,9 @@ impl RingObserver {
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_alive = match self.layout.kind {
             ShmKind::Mpsc | ShmKind::Service => self.has_seat(CONSUMER),
-            ShmKind::MpLossy | ShmKind::Mpmc => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
+            kind if kind.has_fellows() || kind == ShmKind::Mpmc => {
+                (0..self.places()).any(|place| self.has_seat(byte_of(place)))
+            }
             kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
         };
         PeerState::told(is_alive, self.is_closed())
@@ -215,11 +222,11 @@ impl RingObserver {
         let (numbers, _) = is_known.then(|| FrameNumbers::read(&self.ring, &self.layout).ok())??;
         let FrameNumbers { count: frames, bytes: frame_bytes, held: most_held, tables: room, .. } = numbers;
         let held_in = |table: usize| {
-            let first = sleepers::table_offset(self.seats, table)?;
+            let first = sleepers::table_offset(self.seats.len(), table)?;
             let behind = first.checked_add(page::TABLE_BYTES).filter(|&end| end <= self.sleepers.len());
             let holds = |entry: &usize| word(&self.sleepers, first + entry * WORD_BYTES) != 0;
             // (Not the frames of a dead one.)
-            let is_there = behind.is_some() && self.has_seat(self.seats + table);
+            let is_there = behind.is_some() && self.has_seat(self.seats.len() + table);
             is_there.then(|| (0..most_held).filter(holds).count())
         };
         Some(FrameUse { frames, frame_bytes, most_held, room, held: (0..room).filter_map(held_in).collect() })
@@ -287,7 +294,7 @@ impl RingObserver {
         let head = self.head();
         let published = head.since(start);
         let most = published.min(self.layout.capacity as u64);
-        let in_use = (0..self.seats).filter(|&seat| self.cursor(seat).is_some());
+        let in_use = self.seats.clone().filter(|&seat| self.cursor(seat).is_some());
         let readers: Vec<_> = in_use
             .filter_map(|seat| {
                 let state = PeerState::told(self.has_seat(seat), false);
@@ -318,7 +325,7 @@ impl RingObserver {
     /// the stamps, as in `ring/head.rs`. In a ring of several publishers: the next message that no publisher
     /// has claimed.
     fn head(&self) -> Sequence {
-        if self.layout.kind == ShmKind::MpLossy {
+        if self.layout.kind.has_fellows() {
             return behind_claims(word(&self.ring, format::broadcast::BOUND));
         }
         let bound = || {

@@ -1,5 +1,6 @@
 //! The page where threads of several processes sleep for one ring (`wait/other_processes.rs`), and where the
-//! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`).
+//! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`),
+//! or both.
 //!
 //! It is separate memory, because sleepers write to it, and may not write to the ring.
 
@@ -41,11 +42,50 @@ pub(super) fn create_with_seats(
 ) -> io::Result<SharedMemory> {
     let bytes = if tables == 0 { bytes_with_seats(seats) } else { table_offset(seats, tables) };
     let memory = create_of(ring, bytes.ok_or(io::ErrorKind::InvalidInput)?)?;
-    let (scanned, cells) = cells(&memory, seats).ok_or(io::ErrorKind::InvalidInput)?;
+    begin_seats(&memory, Rows { first: 0, count: seats }, first)?;
+    Ok(memory)
+}
+
+/// Seats in a page: which of its rows they are, and which locks they have.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    /// The row of the first seat, and the byte whose lock it has.
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+impl Rows {
+    /// Of a lossless ring of one publisher.
+    pub(super) fn from_the_first(count: usize) -> Self {
+        Self { first: 0, count }
+    }
+
+    fn end(self) -> Option<usize> {
+        self.first.checked_add(self.count)
+    }
+}
+
+fn begin_seats(memory: &SharedMemory, seats: Rows, first: Sequence) -> io::Result<()> {
+    let (scanned, cells) = cells(memory, seats).ok_or(io::ErrorKind::InvalidInput)?;
     // SAFETY: they are in the memory, which lives.
     let (scanned, cells) = unsafe { (scanned.as_ref(), cells.as_ref()) };
     scanned.begin_at(first);
     cells.iter().for_each(SeatCell::begin);
+    Ok(())
+}
+
+/// As [`create_with_places`], for a lossless ring whose first message is `first`, with these seats behind the
+/// places; or without.
+pub(super) fn create_with_places_and_seats(
+    ring: Identity,
+    places: usize,
+    seats: Option<Rows>,
+    first: Sequence,
+) -> io::Result<SharedMemory> {
+    let Some(seats) = seats else { return create_with_places(ring, places) };
+    let bytes = seats.end().and_then(bytes_with_seats).ok_or(io::ErrorKind::InvalidInput)?;
+    let memory = create_of(ring, bytes)?;
+    begin_seats(&memory, seats, first)?;
     Ok(memory)
 }
 
@@ -103,22 +143,23 @@ fn bytes_with_seats(seats: usize) -> Option<usize> {
 }
 
 /// What the publisher of a lossless ring says, and the cells of its seats. `None` if the page is too short.
-pub(super) fn cells(memory: &SharedMemory, seats: usize) -> Option<(NonNull<Scanned>, NonNull<[SeatCell]>)> {
-    if memory.len() < bytes_with_seats(seats)? || !memory.is_writable() {
+pub(super) fn cells(memory: &SharedMemory, seats: Rows) -> Option<(NonNull<Scanned>, NonNull<[SeatCell]>)> {
+    if memory.len() < bytes_with_seats(seats.end()?)? || !memory.is_writable() {
         return None;
     }
     // SAFETY: within the memory, by its length.
     let at = |offset: usize| unsafe { memory.base().add(offset) };
-    Some((at(page::SCANNED).cast(), NonNull::slice_from_raw_parts(at(page::SEATS).cast(), seats)))
+    let first = at(page::SEATS + seats.first * page::SEAT_BYTES);
+    Some((at(page::SCANNED).cast(), NonNull::slice_from_raw_parts(first.cast(), seats.count)))
 }
 
 /// Whether a process that has a seat of a lossless ring is dead. A system call for each seat in use.
-pub(super) fn has_dead(memory: &SharedMemory, seats: usize) -> bool {
+pub(super) fn has_dead(memory: &SharedMemory, seats: Rows) -> bool {
     let Some((_, cells)) = cells(memory, seats) else { return false };
     // SAFETY: they are in the memory, which lives.
     let cells = unsafe { cells.as_ref() };
     let is_free = |seat| !lock::is_byte_taken(memory, seat).unwrap_or(true);
-    (0..).zip(cells).any(|(seat, cell)| cell.is_used() && is_free(seat))
+    (seats.first..).zip(cells).any(|(seat, cell)| cell.is_used() && is_free(seat))
 }
 
 fn create_of(ring: Identity, bytes: usize) -> io::Result<SharedMemory> {
@@ -223,9 +264,12 @@ fn word_of_place(place: usize) -> usize {
     page::SEATS + place * page::SEAT_BYTES
 }
 
-/// For one of several publishers: where subscribers that wait for messages sleep.
-pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
-    remote_at(memory, page::WORDS[0], is_asymmetric(memory) && carries_out_barriers())
+/// For one of several publishers: where subscribers that wait for messages sleep, and where publishers that
+/// wait for room do.
+pub(super) fn remotes_of_fellow(memory: &Arc<SharedMemory>) -> [Remote; 2] {
+    let told = is_asymmetric(memory);
+    let [published, released] = page::WORDS;
+    [remote_at(memory, published, told && carries_out_barriers()), remote_at(memory, released, told)]
 }
 
 fn is_asymmetric(memory: &SharedMemory) -> bool {

@@ -302,6 +302,7 @@ conformance! { between processes:
     lossy_shared: SharedLossy,
     lossless_shared: SharedLossless,
     mp_lossy_shared: SharedMpLossy,
+    mp_lossless_shared: SharedMpLossless,
 }
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { queues between processes:
@@ -363,6 +364,7 @@ conformance! { runtime:
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { runtime queues:
     lossless_shared_and_tasks: SharedLossless,
+    mp_lossless_shared_and_tasks: SharedMpLossless,
     spsc_shared_and_tasks: SharedSpscQueue,
     mpsc_shared_and_tasks: SharedMpscQueue,
     records_shared_and_tasks: SharedRecordQueue,

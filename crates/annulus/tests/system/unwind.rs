@@ -144,7 +144,7 @@ whole! { SHM (Send, Sync):
     shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>, shm::broadcast::NoSeat,
     shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::mpsc::Producer<u64>, shm::mpsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
     shm::Shared<u64>, shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
-    shm::mpsc::Builder, shm::mpsc::Places, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
+    shm::mpsc::Builder, shm::mpsc::Places, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::Numbering, shm::PublishedName, shm::Peer,
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
     shm::mpmc::Builder, shm::mpmc::Producer<u64>, shm::mpmc::Consumer<u64>, shm::mpmc::Claimed<u64>, shm::mpmc::Queue<u64>, shm::mpmc::Unreceived,
     shm::PeerState, shm::ProcessId, shm::WhenGone, shm::FrameUse, shm::ReaderNumbers, shm::RingNumbers,

@@ -11,6 +11,8 @@ use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::handle::{Handle, Publishing};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::broadcast::slot_access::FromHead;
 #[cfg(feature = "async")]
 use crate::broadcast::slot_access::claimed;
 #[cfg(feature = "std")]
@@ -327,7 +329,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// ```
     pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), SendError<()>> {
         self.change(change);
-        let claimed = claimed(self.shared()).await;
+        let claimed = claimed(FromHead, self.shared()).await;
         self.publish_spare(claimed)
     }
 
@@ -351,7 +353,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
-        let claimed = claimed(self.shared()).await;
+        let claimed = claimed(FromHead, self.shared()).await;
         self.put_admitted(claimed, value)
     }
 }
@@ -364,7 +366,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let this = &*self;
         let put = |claimed, value| this.put_admitted(claimed, value);
-        let claim = claim_of_one(this.shared());
+        let claim = claim_of_one(FromHead, this.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
@@ -373,7 +375,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 #[cfg(feature = "std")]
 impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpPublisher<T, R> {
     fn room(&mut self) -> RoomArm<'_> {
-        let claimable = Claimable::of(self.shared());
+        let claimable = Claimable::of(FromHead, self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { RoomArm::new(claimable, Claimable::strategy) }
     }

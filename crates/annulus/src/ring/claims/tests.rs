@@ -5,11 +5,12 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::{CLOSED, ClaimPlaces, Claimant, Claims, Known};
+use super::{CLOSED, ClaimPlaces, Claimant, Claims, Known, NotClaimed};
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
@@ -325,6 +326,50 @@ fn claimant_stopped_laps_ago_is_not_waited_for() {
     let [lap, laps] = [2, 3].map(|laps| at(laps * LAP));
     assert_eq!(seen.claimed(), laps, "two messages were passed over");
     assert_eq!((first_open(FIRST), first_open(lap)), (laps, laps));
+}
+
+/// A publisher that wants room announces a message, which another one claims just then, and finds no room
+/// behind it. Nobody waits for it.
+#[test]
+fn claimant_without_room_gives_up_what_it_announced() {
+    let memory = Memory::new();
+    let (mut slower, faster) = (memory.publisher(1), RefCell::new(memory.publisher(2)));
+    let looks = RefCell::new(Vec::new());
+    let room = |_: &Claimant, first, most| {
+        looks.borrow_mut().push(first);
+        if first == FIRST {
+            assert!(faster.borrow_mut().claim(MOST).is_some());
+            Ok(most)
+        } else {
+            Err("full")
+        }
+    };
+    let NotClaimed { obstacle, has_held_up } = slower.claim_in_room(100, room).err().unwrap();
+    assert_eq!((obstacle, has_held_up), (Some("full"), true));
+    assert_eq!(looks.into_inner(), [FIRST, at(MOST)]);
+    assert_eq!(memory.range(1), Range::new(FIRST, 0));
+    memory.die(2);
+    assert!(memory.seen().never_comes(FIRST));
+}
+
+/// What is in the way of a message that somebody has claimed meanwhile is in nobody's way. No more is claimed
+/// than has room, and nothing on a closed ring.
+#[test]
+fn claimant_looks_for_room_at_the_head() {
+    let memory = Memory::new();
+    let mut publisher = memory.publisher(1);
+    assert!(memory.publisher(2).claim(2).is_some());
+    let room = |_: &Claimant, first: Sequence, most| if first < at(2) { Err("stale") } else { Ok(most - 1) };
+    assert_eq!(publisher.look_for_room(room), Some(Ok(0)));
+    assert_eq!(publisher.claim_in_room(MOST, room).ok(), Some(Range::new(at(2), MOST - 1)));
+    let none = |_: &Claimant, _, _| Err::<u64, _>("full");
+    let NotClaimed { obstacle, has_held_up } = publisher.claim_in_room(1, none).err().unwrap();
+    assert_eq!((obstacle, has_held_up), (Some("full"), false));
+    assert_eq!(memory.range(1), Range::new(at(2), MOST - 1), "its own may still be to come");
+    memory.seen().close();
+    let NotClaimed { obstacle, .. } = publisher.claim_in_room(1, room).err().unwrap();
+    assert_eq!((obstacle, publisher.look_for_room(room)), (None, None));
+    assert_eq!(memory.end(), 2 + MOST);
 }
 
 /// Numbers that can't be: a claim has an end, and so has each look.

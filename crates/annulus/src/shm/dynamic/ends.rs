@@ -208,6 +208,24 @@ macro_rules! lossy_verbs {
     };
 }
 
+/// Of publishers that wait for subscribers.
+macro_rules! waiting_verbs {
+    () => {
+        fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)> {
+            send_in_blocks(run, bytes, |blocks| {
+                self.publish_batch_until(blocks, until).map_err(|error| match error {
+                    SendTimeoutError::Timeout(rest) => (rest.len(), Refusal::Full),
+                    SendTimeoutError::Closed(rest) => (rest.len(), Refusal::Closed),
+                })
+            })
+        }
+
+        fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {
+            self.wait_for_subscribers_timeout(count, timeout)
+        }
+    };
+}
+
 impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>> {
     publisher_verbs!();
     lossy_verbs!();
@@ -224,14 +242,7 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
 impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>, Lossless> {
     publisher_verbs!();
 
-    fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)> {
-        send_in_blocks(run, bytes, |blocks| {
-            self.publish_batch_until(blocks, until).map_err(|error| match error {
-                SendTimeoutError::Timeout(rest) => (rest.len(), Refusal::Full),
-                SendTimeoutError::Closed(rest) => (rest.len(), Refusal::Closed),
-            })
-        })
-    }
+    waiting_verbs!();
 
     fn sequence(&self) -> Option<u64> {
         Some(self.next_sequence())
@@ -240,15 +251,16 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
     fn skip_to(&mut self, sequence: u64) -> Option<u64> {
         (sequence <= self.next_sequence()).then_some(0)
     }
-
-    fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {
-        self.wait_for_subscribers_timeout(count, timeout)
-    }
 }
 
 impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>> {
     publisher_verbs!();
     lossy_verbs!();
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>, Lossless> {
+    publisher_verbs!();
+    waiting_verbs!();
 }
 
 /// A slot is a byte: a message is as many slots as it has bytes.

@@ -96,6 +96,13 @@ fn ends_of_each_kind_send_and_receive() {
         receives_all(second, &mut receiver);
         drop(first);
 
+        let Shared { handle: first, invitation, .. } =
+            Sender::mp_lossless(mp_broadcast::Builder::new(ring(8)), of, 1).unwrap();
+        let (mut receiver, second) = (join(&invitation), Sender::join(&invitation, of, BLOCK).unwrap());
+        assert!(second.wait_for_subscribers_timeout(1, Duration::from_secs(10)));
+        receives_all(second, &mut receiver);
+        drop(first);
+
         let builder = Settings::new(8).wait_strategy(BLOCK);
         let Shared { handle: sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
         assert_eq!(sender.consumer(), None, "its peer tells");
@@ -163,9 +170,10 @@ fn pairs(bytes: usize, capacity: usize) -> Vec<(Sender, Receiver)> {
     let lossy = Sender::lossy(ring(capacity), of).unwrap();
     let lossless = Sender::lossless(ring(capacity), of, 1).unwrap();
     let several = Sender::mp_lossy(mp_broadcast::Builder::new(ring(capacity)), of).unwrap();
+    let waiting = Sender::mp_lossless(mp_broadcast::Builder::new(ring(capacity)), of, 1).unwrap();
     let queue = Sender::spsc(ring(capacity), of, WhenGone::Close).unwrap();
     let many = Receiver::mpsc(mpsc::Builder::new(ring(capacity)), of).unwrap();
-    let mut pairs: Vec<_> = [lossy, lossless, several]
+    let mut pairs: Vec<_> = [lossy, lossless, several, waiting]
         .into_iter()
         .map(|made| (join(&made.invitation), made.handle))
         .map(|(receiver, sender)| (sender, receiver))
@@ -262,7 +270,7 @@ fn full_rings_give_the_rest_of_a_run_back() {
 fn queues_lend_messages_and_room() {
     const SOON: Duration = Duration::from_millis(1);
     for (kind, (mut sender, mut receiver)) in pairs(12, 4).into_iter().enumerate() {
-        if kind < 3 {
+        if kind < 4 {
             assert!(sender.reserve_timeout(1, SOON).is_none());
             assert!(receiver.readable_timeout(1, SOON).is_none());
             receiver.advance(0);

@@ -213,7 +213,8 @@ impl<T: Message> Board<T> {
         let lanes: Vec<_> = lanes.collect();
         // SAFETY: within the memory (asserted).
         let ledgers = unsafe { memory.base().add(extent.ledgers) }.cast();
-        let sent = EventCount::across(sleepers::remote_of_fellow(page), None);
+        let [sent, _] = sleepers::remotes_of_fellow(page);
+        let sent = EventCount::across(sent, None);
         let (_, received) = sleepers::remotes_of_places(page, producers);
         let received = received.map(|remote| EventCount::across(remote, None)).collect();
         Self {

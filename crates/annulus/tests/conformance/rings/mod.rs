@@ -44,7 +44,7 @@ pub(crate) use copied::{MappedLossy, MappedMpLossless};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use copied::{SharedLossless, SharedLossy};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-pub(crate) use fellows::SharedMpLossy;
+pub(crate) use fellows::{SharedMpLossless, SharedMpLossy};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpLossless, GroupedMpLossy};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;

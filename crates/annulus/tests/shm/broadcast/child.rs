@@ -1,6 +1,7 @@
 //! What another process does: it publishes or subscribes.
 
 use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use annulus::Settings;
@@ -11,6 +12,29 @@ use annulus::shm::{
 
 use crate::broadcast::processes::{Payload, check, payload};
 use crate::process::role;
+
+/// Publishes under the name "a" until it is killed: numbers that begin with the process's, or the numbers of
+/// the messages, which go on.
+fn publish_named(capacity_and_path: &str, is_numbered: bool, mut socket: &UnixStream) {
+    let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
+    let directory = Directory::open(path).unwrap();
+    let settings = Settings::new(capacity.parse().unwrap());
+    let (first, made) = if is_numbered {
+        let numbering = directory.numbering("a").unwrap();
+        (numbering.next(), numbering.lossy::<Payload>(settings).unwrap())
+    } else {
+        (u64::from(std::process::id()) << 32, broadcast::lossy::<Payload>(settings).unwrap())
+    };
+    let Shared { handle: mut publisher, invitation, .. } = made;
+    let _name = invitation.publish(&directory, "a").unwrap();
+    socket.write_all(b"\n").unwrap();
+    for number in first.. {
+        publisher.publish(payload(number));
+        if number % 1024 == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
 
 /// `publish CAPACITY`, `publish-named CAPACITY PATH`, `publish-numbered CAPACITY PATH`, `publish-some COUNT`,
 /// `by-name PATH`, `publish-large lossy|lossless`, `subscribe STRATEGY`, `publish-lossless CAPACITY`, or
@@ -31,37 +55,8 @@ fn this_process() {
                 }
             }
         }
-        Some(("publish-named", capacity_and_path)) => {
-            let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
-            let settings = Settings::new(capacity.parse().unwrap());
-            let Shared { handle: mut publisher, invitation, .. } =
-                broadcast::lossy::<Payload>(settings).unwrap();
-            let _name = invitation.publish(&Directory::open(path).unwrap(), "a").unwrap();
-            (&socket).write_all(b"\n").unwrap();
-            for number in u64::from(std::process::id()) << 32.. {
-                publisher.publish(payload(number));
-                if number % 1024 == 0 {
-                    std::thread::yield_now();
-                }
-            }
-        }
-        Some(("publish-numbered", capacity_and_path)) => {
-            let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
-            let directory = Directory::open(path).unwrap();
-            let numbering = directory.numbering("a").unwrap();
-            let first = numbering.next();
-            let settings = Settings::new(capacity.parse().unwrap());
-            let Shared { handle: mut publisher, invitation, .. } =
-                numbering.lossy::<Payload>(settings).unwrap();
-            let _name = invitation.publish(&directory, "a").unwrap();
-            (&socket).write_all(b"\n").unwrap();
-            for number in first.. {
-                publisher.publish(payload(number));
-                if number % 1024 == 0 {
-                    std::thread::yield_now();
-                }
-            }
-        }
+        Some(("publish-named", capacity_and_path)) => publish_named(capacity_and_path, false, &socket),
+        Some(("publish-numbered", capacity_and_path)) => publish_named(capacity_and_path, true, &socket),
         // Until it is killed.
         Some(("publish-some", count)) => {
             let count: u64 = count.parse().unwrap();
@@ -131,7 +126,7 @@ fn this_process() {
 }
 
 /// The calls that take a name only, in a process whose user has the directory `path`.
-fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
+fn by_name(path: &str, mut socket: &UnixStream) {
     // SAFETY: the only other thread of this process waits for this test.
     unsafe { std::env::set_var("XDG_RUNTIME_DIR", path) };
     let soon = Some(Duration::from_millis(1));

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Foreign, Subscriber};
+use annulus::broadcast::{Foreign, Lossless, Lossy, Mode, Subscriber};
 use annulus::schema::BadValue;
-use annulus::shm::mp_broadcast::Publisher;
+use annulus::shm::mp_broadcast::{Publisher, lossless_publisher};
 use annulus::shm::{Invitation, Shared};
 use annulus::{LossyTryRecvError, Transmit, TryRecvError, WaitStrategy};
 
@@ -25,8 +25,8 @@ impl Step {
 }
 
 /// It has the place of a publisher, whose drop gives up the lock, as its death would.
-pub(crate) struct Hand {
-    publisher: Publisher<u64>,
+pub(crate) struct Hand<M: Mode = Lossy> {
+    pub(crate) publisher: Publisher<u64, M>,
     memory: Memory,
     /// The one that is not there.
     message: u64,
@@ -42,7 +42,28 @@ impl Hand {
 
     /// The same in a batch of `count`, of which the first `there` are there.
     fn in_batch(there: u64, count: u64, step: Step, invitation: &Invitation) -> Self {
-        let publisher = joined::<u64>(invitation);
+        Self::of(joined::<u64>(invitation), (there, count), step, invitation)
+    }
+}
+
+impl Hand<Lossless> {
+    /// The same in a lossless ring.
+    pub(crate) fn at_lossless(step: Step, invitation: &Invitation) -> Self {
+        Self::in_lossless_batch(0, 1, step, invitation)
+    }
+
+    pub(crate) fn in_lossless_batch(there: u64, count: u64, step: Step, invitation: &Invitation) -> Self {
+        Self::of(lossless_publisher::<u64>(invitation).unwrap(), (there, count), step, invitation)
+    }
+}
+
+impl<M: Mode> Hand<M> {
+    fn of(
+        publisher: Publisher<u64, M>,
+        (there, count): (u64, u64),
+        step: Step,
+        invitation: &Invitation,
+    ) -> Self {
         let memory = Memory::of(invitation);
         let (place, first) = (publisher.place() as u64, memory.word(128));
         let (message, end) = (first + there, first + count);

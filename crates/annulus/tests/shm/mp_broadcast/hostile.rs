@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::shm::mp_broadcast::lossless_publisher;
 use annulus::shm::{AttachError, Shared};
 use proptest::prelude::*;
 
@@ -67,6 +68,81 @@ proptest! {
         }
         own.close();
     }
+}
+
+/// As `any_words`, for a lossless ring, whose page has the seats: every verb returns.
+fn lossless_words(writes: &[(u64, u64)]) -> Result<(), TestCaseError> {
+    let builder = ring(CAPACITY as usize, PLACES as usize);
+    let Shared { handle: mut own, peers: places, invitation, .. } = builder.build_lossless::<u64>(2).unwrap();
+    let mut other = lossless_publisher::<u64>(&invitation).unwrap();
+    let ring = invitation.accept_lossless::<u64>().unwrap();
+    let mut seated = ring.subscribe().unwrap();
+    let mut tap = ring.subscribe_lossy();
+    let memory = Memory::of(&invitation);
+    let page = Memory::page_of(&invitation);
+    let seat = |seat: u64| 384 + 128 * (PLACES + 1 + seat);
+    let in_page = [128, 192, 256, seat(0), seat(1), seat(0) + 8];
+    for &(word, number) in writes {
+        if word % 3 == 0 {
+            page.put(in_page[word as usize / 3 % in_page.len()], number);
+        } else {
+            memory.put(at(&memory, word), number);
+        }
+        let begun = Instant::now();
+        let _ = (own.try_publish(1), other.publish_batch_timeout(&[2, 3], Duration::ZERO));
+        let _ = (other.publish_timeout(4, Duration::from_micros(100)), other.try_publish(5));
+        let _ = (seated.try_recv(), seated.len(), seated.total_lagged(), seated.try_iter().take(9).count());
+        let _ = (tap.try_recv(), tap.latest(), seated.recv_timeout(Duration::ZERO), ring.state());
+        let _ = (own.stats(), seated.stats(), places.taken(), places.died(), own.subscriber_count());
+        drop((ring.subscribe_from_oldest(), ring.subscribe(), invitation.accept_lossless::<u64>()));
+        drop(lossless_publisher::<u64>(&invitation));
+        prop_assert!(begun.elapsed() < Duration::from_secs(60));
+        prop_assert!(seated.cursor() <= (1 << 63) - (1 << 31) + 1000, "{}", seated.cursor());
+    }
+    own.close();
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_words_of_a_lossless_ring(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
+        lossless_words(&writes)?;
+    }
+}
+
+/// Numbers that the creator of a lossless ring can't have written.
+#[test]
+fn lossless_headers_that_cant_be() {
+    let builder = ring(CAPACITY as usize, PLACES as usize);
+    let Shared { handle: _own, invitation, .. } = builder.build_lossless::<u64>(2).unwrap();
+    let memory = Memory::of(&invitation);
+    let cases = [
+        (144, 0, "the seats"),
+        (144, 1025, "the seats"),
+        (144, u64::MAX, "the seats"),
+        (144, 3, "the seats"),
+        (152, CAPACITY, "the headroom"),
+        (152, u64::MAX, "the headroom"),
+        (136, 2, "the policies"),
+    ];
+    for (at, number, wanted) in cases {
+        let before = memory.word(at);
+        memory.put(at, number);
+        let both = [
+            lossless_publisher::<u64>(&invitation).map(drop).unwrap_err(),
+            invitation.accept_lossless::<u64>().map(drop).unwrap_err(),
+        ];
+        for error in both {
+            let is_it =
+                matches!(error, AttachError::Damaged { field, value } if (field, value) == (wanted, number));
+            assert!(is_it, "{error:?}, not {wanted} {number}");
+        }
+        memory.put(at, before);
+    }
+    drop(lossless_publisher::<u64>(&invitation).unwrap());
+    assert!(invitation.accept_lossless::<u64>().is_ok());
 }
 
 /// Numbers of the header that agree with each other, and are of no such ring: both a join and an accept

@@ -1,4 +1,4 @@
-//! Lossy rings that several processes publish to.
+//! Rings that several processes publish to.
 //!
 //! ```text
 //! by_hand.rs      publishers that follow the page of the format step by step, and die or stop at each
@@ -7,12 +7,16 @@
 //! names.rs        rings by name
 //! observer.rs     what somebody sees who only looks
 //! hostile.rs      memory in which another process writes what it likes
+//! lossless.rs     lossless rings: room, seats, publishers that stop or die at each step
+//! lossless_processes.rs  their publishers and subscribers, killed and stopped at random moments
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 
 pub(crate) mod by_hand;
 mod child;
 mod hostile;
+mod lossless;
+mod lossless_processes;
 mod names;
 mod observer;
 mod one_process;
@@ -58,6 +62,14 @@ impl Memory {
         let ring = recv_fd(&there).unwrap();
         let _ = recv_fd(&there).unwrap();
         Self(ring.into())
+    }
+
+    /// The sleepers' page of it.
+    pub(crate) fn page_of(invitation: &Invitation) -> Self {
+        let (here, there) = UnixStream::pair().unwrap();
+        invitation.send(&here).unwrap();
+        let _ = recv_fd(&there).unwrap();
+        Self(recv_fd(&there).unwrap().into())
     }
 
     pub(crate) fn word(&self, at: u64) -> u64 {

@@ -6,10 +6,11 @@ use annulus::broadcast::{Foreign, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::Shared;
 use annulus::shm::WhenGone;
-use annulus::{LossyRecvError, Notifier, Readiness};
+use annulus::shm::mp_broadcast::lossless_publisher;
+use annulus::{LossyRecvError, Notifier, Readiness, TrySendError};
 
-use crate::mp_broadcast::by_hand::Step;
-use crate::mp_broadcast::ring;
+use crate::mp_broadcast::by_hand::{Hand, Step};
+use crate::mp_broadcast::{Memory, ring};
 use crate::tasks::{QUIET, Running, guest, until};
 
 /// What the subscriber receives, or loses.
@@ -81,4 +82,26 @@ fn death_of_a_claiming_publisher_wakes_a_notifier() {
     child.kill();
     until(|| is_readable(&notifier));
     assert_eq!(notifier.get_mut().recv_or_lag(), Err(LossyRecvError::Lagged { skipped: 1 }));
+}
+
+/// A publisher of a lossless ring is about to claim a message that another one has claimed, which dies. A
+/// task waits for it, until it finds no room, gives that up, and wakes the task.
+#[test]
+fn publisher_without_room_wakes_those_it_held_up() {
+    let Shared { handle: mut own, invitation, .. } = ring(2, 3).build_lossless::<u64>(1).unwrap();
+    let mut slower = lossless_publisher::<u64>(&invitation).unwrap();
+    let mut subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
+    let task = Running::new(move || async move { subscriber.recv_or_lag_async().await });
+    task.is_idle_after(1);
+    let dead = Hand::at_lossless(Step::Claimed, &invitation);
+    Memory::of(&invitation).put_intent(slower.place() as u64, (0, 1));
+    assert_eq!(dead.dies(), 0);
+    // Nobody learns any more that the last publisher of this place has died. What was to be learned of that,
+    // the task learns now.
+    let _heir = lossless_publisher::<u64>(&invitation).unwrap();
+    own.publish(1).unwrap();
+    std::thread::sleep(QUIET);
+    assert!(!task.thread.is_finished(), "it waits for the slower one");
+    assert!(slower.try_publish(9) == Err(TrySendError::Full(9)));
+    assert_eq!(task.end(), Err(LossyRecvError::Lagged { skipped: 1 }));
 }
