@@ -1,17 +1,28 @@
 //! [`About`]: what a handle says of its ring.
 
 use annulus::shm::{PeerState, RingInfo, ShmKind};
+use pyo3::prelude::*;
 
 /// What a ring is.
 #[derive(Clone)]
+#[pyclass(module = "annulus._annulus", name = "RawAbout", frozen)]
 pub(crate) struct About {
+    /// None if it has none.
+    #[pyo3(get)]
     pub(crate) name: Option<String>,
     /// How texts call it.
     pub(crate) ring: String,
+    #[pyo3(get)]
     pub(crate) kind: &'static str,
+    /// How many messages it holds; a queue of several producers holds so many in all their places together. A
+    /// queue of records: how many bytes. A table: how many cells.
+    #[pyo3(get)]
     pub(crate) capacity: usize,
     /// Of a message.
+    #[pyo3(get, name = "message_bytes")]
     pub(crate) bytes: usize,
+    /// What the messages are, as the ring says it; None if only their size is known.
+    #[pyo3(get)]
     pub(crate) schema: Option<String>,
 }
 

@@ -278,28 +278,10 @@ impl RawFramePublisher {
         self.invitation.clone()
     }
 
-    /// The ring's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
-    }
-
-    /// `frames` or `lossless_frames`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.about.kind
-    }
-
-    /// How many frames stay for subscribers that come late.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.about.capacity
-    }
-
-    /// The schema of the values in the frames.
-    #[getter]
-    fn schema(&self) -> Option<&str> {
-        self.about.schema.as_deref()
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Whether the handle is closed.
@@ -454,28 +436,10 @@ impl RawFrameSubscriber {
         self.most_held
     }
 
-    /// The ring's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
-    }
-
-    /// `frames` or `lossless_frames`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.about.kind
-    }
-
-    /// How many frames stay for subscribers that come late.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.about.capacity
-    }
-
-    /// The schema of the values in the frames.
-    #[getter]
-    fn schema(&self) -> Option<&str> {
-        self.about.schema.as_deref()
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// A descriptor that is readable when something can be received, after `arm`. Only poll for it.

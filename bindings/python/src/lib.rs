@@ -76,6 +76,7 @@ fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     frames::add(module)?;
     newest::add(module)?;
     services::add(module)?;
+    module.add_class::<about::About>()?;
     module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;

@@ -70,23 +70,23 @@ fn held<E: Lends + Send + 'static>(end: E) -> Arc<Held<E>> {
 /// What an end says of its table, and makes of its values.
 struct Table {
     about: About,
-    cells: usize,
     values: PyOnceLock<Values>,
 }
 
 impl Table {
     fn new(about: About, cells: usize) -> Self {
-        Self { about, cells, values: PyOnceLock::new() }
+        // (A header counts slots.)
+        Self { about: About { capacity: cells, ..about }, values: PyOnceLock::new() }
     }
 
     /// # Errors
     ///
     /// `IndexError`.
     fn check(&self, cell: usize) -> PyResult<()> {
-        if cell < self.cells {
+        if cell < self.about.capacity {
             return Ok(());
         }
-        let (ring, cells) = (&self.about.ring, self.cells);
+        let (ring, cells) = (&self.about.ring, self.about.capacity);
         Err(PyIndexError::new_err(format!("there is no cell {cell} in {ring}: there are {cells}, from 0 on")))
     }
 
@@ -158,34 +158,10 @@ impl RawNewestSender {
         self.invitation.clone()
     }
 
-    /// The table's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.table.about.name.as_deref()
-    }
-
-    /// `watch`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.table.about.kind
-    }
-
-    /// How many cells there are.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.table.cells
-    }
-
-    /// How many bytes a value has.
-    #[getter]
-    fn message_bytes(&self) -> usize {
-        self.table.about.bytes
-    }
-
-    /// What the values are; None if only their size is known.
-    #[getter]
-    fn schema(&self) -> Option<&str> {
-        self.table.about.schema.as_deref()
+    fn about(&self) -> About {
+        self.table.about.clone()
     }
 
     /// Whether the table is closed.
@@ -243,7 +219,7 @@ impl RawNewestReader {
             None => end.table.changes(),
         })?;
         let changes = Notifier::new(changes).map_err(PyOSError::new_err)?;
-        let table = Table::new(self.table.about.clone(), self.table.cells);
+        let table = Table::new(self.table.about.clone(), self.table.about.capacity);
         Ok(RawChanges { table, end: held(Waiting { changes }) })
     }
 
@@ -258,34 +234,10 @@ impl RawNewestReader {
         self.end.now(py, |end| state_name(end.table.state()))
     }
 
-    /// The table's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.table.about.name.as_deref()
-    }
-
-    /// `watch`.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.table.about.kind
-    }
-
-    /// How many cells there are.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.table.cells
-    }
-
-    /// How many bytes a value has.
-    #[getter]
-    fn message_bytes(&self) -> usize {
-        self.table.about.bytes
-    }
-
-    /// What the values are, as the table says it; None if only their size is known.
-    #[getter]
-    fn schema(&self) -> Option<&str> {
-        self.table.about.schema.as_deref()
+    fn about(&self) -> About {
+        self.table.about.clone()
     }
 
     /// Whether the sender has ended. The values stay.

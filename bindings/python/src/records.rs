@@ -179,16 +179,10 @@ impl RawBytesProducer {
         self.invitation.clone()
     }
 
-    /// The queue's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
-    }
-
-    /// How many bytes the queue holds.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.about.capacity
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Whether the consumer's process is there.
@@ -326,16 +320,10 @@ impl RawBytesConsumer {
         self.max_len
     }
 
-    /// The queue's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
-    }
-
-    /// How many bytes the queue holds.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.about.capacity
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Whether the producer's process is there.

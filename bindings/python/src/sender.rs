@@ -269,35 +269,10 @@ impl RawSender {
         self.invitation.clone()
     }
 
-    /// The ring's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
-    }
-
-    /// Which ring it is.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.about.kind
-    }
-
-    /// How many messages the ring holds; a queue of several producers holds so many in all their places
-    /// together.
-    #[getter]
-    fn capacity(&self) -> usize {
-        self.about.capacity
-    }
-
-    /// How many bytes a message has.
-    #[getter]
-    fn message_bytes(&self) -> usize {
-        self.about.bytes
-    }
-
-    /// What the messages are, as the ring says it; None if only their size is known.
-    #[getter]
-    fn schema(&self) -> Option<&str> {
-        self.about.schema.as_deref()
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Leaves the ring, as the end of the program does. A second call does nothing. Then other verbs raise

@@ -201,10 +201,10 @@ impl RawServer {
         self.invitation.clone()
     }
 
-    /// The service's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Whether the handle, or the service, is closed.
@@ -365,10 +365,10 @@ impl RawClient {
         self.types.answer.bytes()
     }
 
-    /// The service's name; None if it has none.
+    /// What the ring is.
     #[getter]
-    fn name(&self) -> Option<&str> {
-        self.about.name.as_deref()
+    fn about(&self) -> About {
+        self.about.clone()
     }
 
     /// Leaves the service. Answers that are to come can still be received. A second call does nothing.

@@ -90,7 +90,7 @@ def test_close_ends_the_wait_of_another_thread(directory: Directory) -> None:
             told.append(error)
 
     sender, receiver = lossless(directory, 4)
-    sender.send_batch(bytes(sender.capacity * BYTES))
+    sender.send_batch(bytes(sender.about.capacity * BYTES))
     other = raw.make_lossy("other", directory, 8, QUOTE)
     idle = raw.join_receiver("other", directory)
     threads = [
@@ -273,7 +273,7 @@ def test_interrupt_ends_other_waits(directory: Directory, verb: str) -> None:
         f"""
         full = raw.make_lossless("ring", directory, 4, None, 16)
         receiver = raw.join_receiver("ring", directory)
-        full.send_batch(bytes(full.capacity * 16))
+        full.send_batch(bytes(full.about.capacity * 16))
         producer = raw.make_bytes("records", directory, 100)
         records = raw.join_bytes("records", directory)
         try:

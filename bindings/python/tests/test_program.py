@@ -40,7 +40,7 @@ def test_program_publishes(directory: Directory, program: str) -> None:
         [*arguments, "--schema", PRICE, "--subscribers", "1"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     receiver = raw.join_receiver("prices", directory, "oldest", timeout=PATIENCE)
-    assert (receiver.kind, receiver.schema) == ("lossless", raw.canonical(PRICE))
+    assert (receiver.about.kind, receiver.about.schema) == ("lossless", raw.canonical(PRICE))
     assert publisher.stdin is not None
     for number in range(100):
         line: dict[str, Any] = {"symbol": f"S{number}", "bid": number / 4, "side": "sell" if number % 2 else "buy"}

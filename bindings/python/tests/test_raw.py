@@ -68,9 +68,10 @@ def test_schema_json_has_each_kind() -> None:
 def test_messages_arrive(directory: Directory, make: Callable[[Directory, int], Pair]) -> None:
     sender, receiver = make(directory, 64)
     for handle in (sender, receiver):
-        assert (handle.name, handle.kind, handle.message_bytes) == ("ring", make.__name__, BYTES)
-        assert (handle.schema, handle.is_closed) == (QUOTE, False)
-        assert handle.capacity >= 64
+        about = handle.about
+        assert (about.name, about.kind, about.message_bytes) == ("ring", make.__name__, BYTES)
+        assert (about.schema, handle.is_closed) == (QUOTE, False)
+        assert about.capacity >= 64
     assert receiver.try_recv_bytes() is None
     assert receiver.try_recv_batch_into(bytearray(4 * BYTES)) == 0
     assert receiver.latest_bytes() is None
@@ -144,7 +145,7 @@ def test_lag_is_counted(directory: Directory) -> None:
 def test_sizes_and_addresses(directory: Directory, size: int) -> None:
     sender = raw.make_lossy("ring", directory, 64, None, size)
     receiver = raw.join_receiver("ring", directory, "oldest")
-    assert receiver.schema is None
+    assert receiver.about.schema is None
     sent = bytes(number % 251 for number in range(20 * size))
     for shift in (0, 1):
         out = bytearray(20 * size + shift)
@@ -207,7 +208,7 @@ def test_records(directory: Directory) -> None:
     producer = raw.make_bytes("records", directory, 1000)
     consumer = raw.join_bytes("records", directory)
     assert producer.max_len == consumer.max_len == 500
-    assert (producer.capacity, consumer.name, consumer.state) == (1000, "records", "alive")
+    assert (producer.about.capacity, consumer.about.name, consumer.state) == (1000, "records", "alive")
     for record in (b"", b"x", bytes(range(200)), array.array("i", [1, 2, 3])):
         producer.send(record)
         assert consumer.recv() == bytes(record)

@@ -218,30 +218,40 @@ def join_receiver(
     The errors of `join_sender`.
     """
 
-class _Handle:
+class RawAbout:
+    """What a ring is."""
+
     @property
     def name(self) -> str | None:
         """The ring's name; None if it has none."""
-    @property
-    def invitation(self) -> RawInvitation | None:
-        """What this process joins the ring by, if it has no name and was made by this handle."""
     @property
     def kind(self) -> _Kind:
         """Which ring it is."""
     @property
     def capacity(self) -> int:
-        """How many messages the ring holds; a queue of several producers holds so many in all their places together."""
+        """How many messages the ring holds; a queue of several producers holds so many in all their places together.
+        A queue of records: how many bytes. A table: how many cells."""
     @property
     def message_bytes(self) -> int:
         """How many bytes a message has."""
     @property
     def schema(self) -> str | None:
         """What the messages are, as the ring says it; None if only their size is known."""
+
+class _End:
+    @property
+    def about(self) -> RawAbout:
+        """What the ring is."""
     @property
     def is_closed(self) -> bool:
-        """Whether the ring is closed. Messages may be left to receive."""
+        """Whether the ring is closed. What was sent before may be left to receive."""
     def close(self) -> None:
         """Leaves the ring, as the end of the program does. A second call does nothing. Then other verbs raise ClosedError."""
+
+class _Handle(_End):
+    @property
+    def invitation(self) -> RawInvitation | None:
+        """What this process joins the ring by, if it has no name and was made by this handle."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
@@ -353,7 +363,7 @@ class RawReceiver(_Handle):
     def arm(self) -> bool:
         """Asks for a wake-up by the descriptor. False: something is there already, so receive it and do not wait. Call it before each wait."""
 
-class RawBytesProducer:
+class RawBytesProducer(_End):
     """The producer of a queue of records, which are bytes of any length."""
 
     def send(self, record: _Buffer, timeout: float | None = None) -> None:
@@ -366,24 +376,17 @@ class RawBytesProducer:
     def max_len(self) -> int:
         """How long a record may be: half the capacity."""
     @property
-    def name(self) -> str | None: ...
-    @property
     def invitation(self) -> RawInvitation | None:
         """What this process joins the queue by, if it has no name and was made by this handle."""
     @property
-    def capacity(self) -> int: ...
-    @property
-    def is_closed(self) -> bool: ...
-    @property
     def state(self) -> _State:
         """Whether the consumer's process is there."""
-    def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
-class RawBytesConsumer:
+class RawBytesConsumer(_End):
     """The consumer of a queue of records."""
 
     def recv(self, timeout: float | None = None) -> builtins.bytes:
@@ -397,15 +400,8 @@ class RawBytesConsumer:
     @property
     def max_len(self) -> int: ...
     @property
-    def name(self) -> str | None: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def is_closed(self) -> bool: ...
-    @property
     def state(self) -> _State:
         """Whether the producer's process is there."""
-    def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, type: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
@@ -434,7 +430,7 @@ class RawFrame:
     @property
     def index(self) -> int: ...
 
-class RawFramePublisher:
+class RawFramePublisher(_End):
     """The publisher of a ring of frames."""
 
     def loan(self, nbytes: int, timeout: float | None = None) -> RawLoan:
@@ -457,19 +453,8 @@ class RawFramePublisher:
     def frames(self) -> int: ...
     @property
     def invitation(self) -> RawInvitation | None: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def kind(self) -> _Kind: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def schema(self) -> str | None: ...
-    @property
-    def is_closed(self) -> bool: ...
-    def close(self) -> None: ...
 
-class RawFrameSubscriber:
+class RawFrameSubscriber(_End):
     """The subscriber of a ring of frames."""
 
     def recv(self, timeout: float | None = None) -> RawFrame:
@@ -488,22 +473,11 @@ class RawFrameSubscriber:
     @property
     def state(self) -> _State: ...
     @property
-    def is_closed(self) -> bool: ...
-    @property
     def frame_bytes(self) -> int: ...
     @property
     def most_held(self) -> int: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def kind(self) -> _Kind: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def schema(self) -> str | None: ...
     def fileno(self) -> int: ...
     def arm(self) -> bool: ...
-    def close(self) -> None: ...
 
 def make_frames(
     name: str | None,
@@ -529,7 +503,7 @@ def join_frames(
 ) -> RawFrameSubscriber:
     """Subscribes to a ring of frames. Waits for the ring so long."""
 
-class _RawServiceEnd:
+class _RawServiceEnd(_End):
     @property
     def question_schema(self) -> str | None: ...
     @property
@@ -539,12 +513,7 @@ class _RawServiceEnd:
     @property
     def answer_bytes(self) -> int: ...
     @property
-    def name(self) -> str | None: ...
-    @property
-    def is_closed(self) -> bool: ...
-    @property
     def state(self) -> _State: ...
-    def close(self) -> None: ...
 
 class RawServer(_RawServiceEnd):
     """The server of a service."""
@@ -626,7 +595,7 @@ def join_service(
 ) -> RawClient:
     """Joins a service as a client. Waits for it so long."""
 
-class RawNewestSender:
+class RawNewestSender(_End):
     """Writes the values of a table."""
 
     def send_to(self, cell: int, buffer: _Buffer) -> None:
@@ -639,22 +608,8 @@ class RawNewestSender:
         """From now on `get` makes NumPy scalars of this dtype. Once for each handle."""
     @property
     def invitation(self) -> RawInvitation | None: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def kind(self) -> _Kind: ...
-    @property
-    def capacity(self) -> int:
-        """How many cells there are."""
-    @property
-    def message_bytes(self) -> int: ...
-    @property
-    def schema(self) -> str | None: ...
-    @property
-    def is_closed(self) -> bool: ...
-    def close(self) -> None: ...
 
-class RawNewestReader:
+class RawNewestReader(_End):
     """Reads the values of a table."""
 
     def get(self, cell: int) -> Any:
@@ -669,19 +624,6 @@ class RawNewestReader:
         """From now on `get` makes NumPy scalars of this dtype. Once for each handle."""
     @property
     def state(self) -> _State: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def kind(self) -> _Kind: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def message_bytes(self) -> int: ...
-    @property
-    def schema(self) -> str | None: ...
-    @property
-    def is_closed(self) -> bool: ...
-    def close(self) -> None: ...
 
 class RawChanges:
     """Waits for changes of a table."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Union, cast
 
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
-from ._handles import _no_pickle, _Polled, called
+from ._handles import _Polled, _RingEnd, called
 from ._lent import _Loan
 from .schema import Schema, SchemaLike
 
@@ -135,35 +135,13 @@ class FrameLoan(_Loan):
         super().__exit__(kind)
 
 
-class _FrameEnd:
+class _FrameEnd(_RingEnd):
     """What both ends of a ring of frames have."""
-
-    _raw: Any
 
     def __init__(self, raw: Any, ring: Ring[Any]) -> None:
         self._raw = raw
         self._ring = ring
-        self._content = _Content(raw.name or "", raw.schema)
-
-    @property
-    def name(self) -> str | None:
-        """The ring's name; ``None`` if it has none."""
-        return cast("str | None", self._raw.name)
-
-    @property
-    def ring(self) -> Ring[Any]:
-        """The ring, to subscribe to it, also in another process: see :class:`annulus.Ring`."""
-        return self._ring
-
-    @property
-    def kind(self) -> str:
-        """``frames`` or ``lossless_frames``."""
-        return cast(str, self._raw.kind)
-
-    @property
-    def capacity(self) -> int:
-        """How many frames stay for subscribers that come late, or are slow."""
-        return cast(int, self._raw.capacity)
+        self._content = _Content(raw.about.name or "", raw.about.schema)
 
     @property
     def frame_bytes(self) -> int:
@@ -180,27 +158,9 @@ class _FrameEnd:
         """The dtype of the values in the frames. It needs NumPy."""
         return self._content.dtype
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the ring is closed. Frames may still be left to receive."""
-        return cast(bool, self._raw.is_closed)
-
-    def close(self) -> None:
-        """Leaves the ring, which ends with its publisher. Frames that are held stay."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         of = type(self).__name__
         return f"<annulus.{of} of {called(self.name)}, {self.kind}: {self.frame_bytes} bytes>"
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
 
 
 class FramePublisher(_FrameEnd):

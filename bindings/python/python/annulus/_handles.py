@@ -24,11 +24,66 @@ M = TypeVar("M")
 State = Literal["not_yet", "alive", "closed", "dead"]
 
 
-class _Handle(Generic[M]):
-    """What all handles have. One of several threads at a time uses a handle; it ends with ``close``,
-    ``with``, or when nothing refers to it."""
+class _Closes:
+    """What ends with ``close``, ``with``, or when nothing refers to it."""
 
     _raw: Any
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is closed, from this side or the other one. What was sent before may still be left to
+        receive."""
+        return cast(bool, self._raw.is_closed)
+
+    def close(self) -> None:
+        """Leaves the ring. Then the other verbs raise :class:`annulus.ClosedError`. A second call does
+        nothing."""
+        self._raw.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise _no_pickle(self)
+
+
+class _End(_Closes):
+    """An end of something that may have a name."""
+
+    _ring: Ring[Any]
+
+    @property
+    def name(self) -> str | None:
+        """The ring's name; ``None`` if it has none."""
+        return cast("str | None", self._raw.about.name)
+
+    @property
+    def ring(self) -> Ring[Any]:
+        """The ring, to open more ends of it, also in another process: see :class:`annulus.Ring`."""
+        return self._ring
+
+
+class _RingEnd(_End):
+    @property
+    def kind(self) -> str:
+        """Which ring it is: ``lossy``, ``lossless``, ``mp_lossy``, ``spsc``, ``mpsc``, ``bytes``, ``frames``,
+        ``lossless_frames``, ``watch``."""
+        return cast(str, self._raw.about.kind)
+
+    @property
+    def capacity(self) -> int:
+        """How many messages the ring holds; of a queue of records, how many bytes; of newest values, how many
+        cells; of frames, how many stay for subscribers that come late, or are slow."""
+        return cast(int, self._raw.about.capacity)
+
+
+class _Handle(_RingEnd, Generic[M]):
+    """What the handles of rings of messages have. One of several threads at a time uses a handle."""
+
+    _ring: Ring[M]
 
     def __init__(self, raw: Any, form: Form[M], ring: Ring[M]) -> None:
         self._raw = raw
@@ -36,29 +91,14 @@ class _Handle(Generic[M]):
         self._ring = ring
 
     @property
-    def name(self) -> str | None:
-        """The ring's name; ``None`` if it has none."""
-        return cast("str | None", self._raw.name)
-
-    @property
     def ring(self) -> Ring[M]:
         """The ring, to open more ends of it, also in another process: see :class:`annulus.Ring`."""
         return self._ring
 
     @property
-    def kind(self) -> str:
-        """Which ring it is: ``lossy``, ``lossless``, ``mp_lossy``, ``spsc``, ``mpsc``."""
-        return cast(str, self._raw.kind)
-
-    @property
-    def capacity(self) -> int:
-        """How many messages the ring holds."""
-        return cast(int, self._raw.capacity)
-
-    @property
     def message_bytes(self) -> int:
         """How many bytes a message has."""
-        return cast(int, self._raw.message_bytes)
+        return cast(int, self._raw.about.message_bytes)
 
     @property
     def schema(self) -> Schema | None:
@@ -78,28 +118,9 @@ class _Handle(Generic[M]):
         """The enums of the messages by the path of their field: see :attr:`annulus.Schema.enums`."""
         return self._form.schema.enums if self._form.schema else {}
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the ring is closed. Messages may still be left to receive."""
-        return cast(bool, self._raw.is_closed)
-
-    def close(self) -> None:
-        """Leaves the ring. Then the other verbs raise :class:`annulus.ClosedError`. A second call does
-        nothing."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         what = self._form.schema.text if self._form.schema else f"{self._form.size} bytes"
         return f"<annulus.{type(self).__name__} of {called(self.name)}, {self.kind}, messages: {what}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
 
 
 class _Polled:
@@ -450,9 +471,11 @@ def _buffer(form: Form[Any], array: Any, name: str, is_written: bool) -> Any:
     return array if form.is_buffer else array.view("u1")
 
 
-class BytesProducer:
+class BytesProducer(_RingEnd):
     """Sends records, which are bytes of any length, to one consumer. :func:`annulus.produce_bytes` makes
     one."""
+
+    _raw: _annulus.RawBytesProducer
 
     def __init__(self, raw: _annulus.RawBytesProducer, ring: Ring[bytes]) -> None:
         self._raw = raw
@@ -486,45 +509,12 @@ class BytesProducer:
         return LentRecord(self._raw.reserve(max_bytes, timeout))
 
     @property
-    def name(self) -> str | None:
-        """The queue's name; ``None`` if it has none."""
-        return self._raw.name
-
-    @property
-    def ring(self) -> Ring[bytes]:
-        """The queue, to open its other end, also in another process: see :class:`annulus.Ring`."""
-        return self._ring
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
-
-    @property
-    def capacity(self) -> int:
-        """How many bytes the queue has."""
-        return self._raw.capacity
-
-    @property
     def max_len(self) -> int:
         """How long a record may be."""
         return self._raw.max_len
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the queue is closed."""
-        return self._raw.is_closed
 
-    def close(self) -> None:
-        """Leaves the queue."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class BytesConsumer(_Polled):
+class BytesConsumer(_RingEnd, _Polled):
     """Receives records. :func:`annulus.consume_bytes` makes one."""
 
     _raw: _annulus.RawBytesConsumer
@@ -561,36 +551,3 @@ class BytesConsumer(_Polled):
                 return record
             await _asyncio.readable(self)
 
-    @property
-    def name(self) -> str | None:
-        """The queue's name; ``None`` if it has none."""
-        return self._raw.name
-
-    @property
-    def ring(self) -> Ring[bytes]:
-        """The queue, to open its other end, also in another process: see :class:`annulus.Ring`."""
-        return self._ring
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
-
-    @property
-    def capacity(self) -> int:
-        """How many bytes the queue has."""
-        return self._raw.capacity
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the queue is closed. Records may still be left to receive."""
-        return self._raw.is_closed
-
-
-    def close(self) -> None:
-        """Leaves the queue."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast, overload
 from . import _annulus, _asyncio
 from ._annulus import ClosedError
 from ._forms import Form
-from ._handles import _Handle, _no_pickle, _Polled, called
+from ._handles import _Closes, _Handle, _Polled, called
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,16 +41,6 @@ class _Table(_Handle[M]):
         _make_values(raw, form)
         # Keys stay what they are.
         self._cells: dict[str, int] = {}
-
-    @property
-    def kind(self) -> str:
-        """``watch``."""
-        return cast(str, self._raw.kind)
-
-    @property
-    def capacity(self) -> int:
-        """How many cells there are."""
-        return cast(int, self._raw.capacity)
 
     def _find(self, cell: Cell) -> int | None:
         raise NotImplementedError
@@ -193,7 +183,7 @@ class NewestReader(_Table[M]):
         return self._raw.state
 
 
-class Changes(Generic[M], _Polled):
+class Changes(_Closes, _Polled, Generic[M]):
     """Receives changes. :meth:`NewestReader.changes` makes it.
 
     No change is lost, and each cell comes once, with the value that is newest when it is received: a program
@@ -255,26 +245,8 @@ class Changes(Generic[M], _Polled):
                 return
             yield change
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the sender has ended. Changes may still be left to receive."""
-        return self._raw.is_closed
-
-    def close(self) -> None:
-        """Ends it. Then the other verbs raise :class:`annulus.ClosedError`."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"<annulus.Changes of {called(self._name)}>"
-
-    def __reduce__(self) -> Any:
-        raise _no_pickle(self)
 
 
 def _checked(cell: int) -> int:

@@ -85,7 +85,7 @@ def _check_directory(name: str | None, directory: Directory) -> None:
 
 def _own_ring(raw: Any, directory: Directory, dtype: Any = None) -> Ring[Any]:
     """The ring that this end has made."""
-    return ring_at(raw.invitation if raw.name is None else raw.name, directory, dtype)
+    return ring_at(raw.invitation if raw.about.name is None else raw.about.name, directory, dtype)
 
 
 @overload

@@ -321,7 +321,7 @@ class Ring(Generic[M]):
 def form_of(raw: Any, asked: Asked) -> Form[Any]:
     """What messages are in Python for an end that was made or joined now, and is closed if they can't be."""
     try:
-        return asked.form(called(raw.name), raw.schema, raw.message_bytes)
+        return asked.form(called(raw.about.name), raw.about.schema, raw.about.message_bytes)
     except BaseException:
         raw.close()
         raise

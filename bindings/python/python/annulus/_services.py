@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
 from ._forms import Asked, Form
-from ._handles import State, _no_pickle, _Polled, called
+from ._handles import State, _End, _no_pickle, _Polled, called
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -52,15 +52,13 @@ class _Part:
 
 class _Parts:
     def __init__(self, raw: Any, question: Asked, answer: Asked) -> None:
-        service = called(raw.name)
+        service = called(raw.about.name)
         self.question = _Part(service, question, raw.question_schema, raw.question_bytes)
         self.answer = _Part(service, answer, raw.answer_schema, raw.answer_bytes)
 
 
-class _ServiceEnd:
+class _ServiceEnd(_End):
     """What both ends of a service have."""
-
-    _raw: Any
 
     def __init__(self, raw: Any, question: Asked, answer: Asked, ring: Ring[Any]) -> None:
         self._raw = raw
@@ -72,16 +70,6 @@ class _ServiceEnd:
             raise
 
     @property
-    def name(self) -> str | None:
-        """The service's name; ``None`` if it has none."""
-        return cast("str | None", self._raw.name)
-
-    @property
-    def ring(self) -> Ring[Any]:
-        """The service, to join it, also in another process: see :class:`annulus.Ring`."""
-        return self._ring
-
-    @property
     def question_schema(self) -> Schema | None:
         """What a question is made of."""
         return self._parts.question.schema
@@ -91,27 +79,9 @@ class _ServiceEnd:
         """What an answer is made of."""
         return self._parts.answer.schema
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the service is closed. What was asked before may be left to receive or to answer."""
-        return cast(bool, self._raw.is_closed)
-
-    def close(self) -> None:
-        """Leaves the service, which ends with its server. A second call does nothing."""
-        self._raw.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         question, answer = self.question_schema, self.answer_schema
         return f"<annulus.{type(self).__name__} of {called(self.name)}: {question} to {answer}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise _no_pickle(self)
 
 
 class Request(Generic[Q, A]):

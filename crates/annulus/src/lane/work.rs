@@ -498,7 +498,7 @@ impl Ledger {
     fn take_step<T: Copy>(&self, lanes: &[WorkLane<T>], lane: usize, ticket: Ticket, is_dropped: bool) {
         let (all, flag) = if is_dropped { (&self.dropped, IS_DROPPED) } else { (&self.given_again, 0) };
         let slot = (lane * lanes[lane].capacity() + ticket.slot) as u64;
-        // Relaxed: whoever reads it comes after this one by the lock, or is this thread.
+        // Relaxed: a thread that reads it comes after this one by the lock, or is this thread.
         let count = all.load(Ordering::Relaxed).wrapping_add(1) & !IS_DROPPED | flag;
         self.slot.store(slot, Ordering::Relaxed);
         self.count.store(count, Ordering::Relaxed);

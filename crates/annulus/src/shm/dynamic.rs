@@ -61,8 +61,7 @@ use crate::message::Message;
 use crate::queue::SharedSlice;
 use crate::receive::Waitable;
 use crate::settings::Settings;
-use crate::sync::AtomicU64;
-use crate::wait::{self, EventCount, Source, Until, UntilReady, WaitStrategy, wait_until};
+use crate::wait::{Source, Until, UntilReady, WaitStrategy, source_of_part, wait_until};
 
 /// A message of a broadcast ring, and an answer of a service, has at most so many bytes here.
 pub const LONGEST: usize = 4096;
@@ -892,42 +891,7 @@ impl Receiver {
     }
 }
 
-/// As of the handle that it has.
-// SAFETY: the handle lives as long as the receiver, in a box, which is not moved.
-unsafe impl Source for Receiver {
-    fn wait_point(&self) -> &EventCount {
-        self.end.wait_point()
-    }
-
-    fn is_ready(&mut self) -> bool {
-        self.end.is_ready()
-    }
-
-    // Unreached: where the processor waits by the word (the strategy Monitor)
-    fn watched(&self) -> Option<&AtomicU64> {
-        self.end.watched()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.end.strategy()
-    }
-
-    fn has_more(&mut self) -> bool {
-        self.end.has_more()
-    }
-
-    fn mark(&mut self) -> wait::Mark {
-        self.end.mark()
-    }
-
-    fn has_passed(&self, mark: &mut wait::Mark) -> bool {
-        self.end.has_passed(mark)
-    }
-
-    fn lost(&self) -> u64 {
-        self.end.lost()
-    }
-}
+source_of_part!([] Receiver, |handle| handle.end);
 
 /// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a [`select!`](crate::select!).
 impl Waitable for Receiver {

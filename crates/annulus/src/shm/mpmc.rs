@@ -206,7 +206,7 @@ impl Builder {
     }
 }
 
-/// A queue as a whole: who is there, and its numbers. It neither sends nor receives, takes no place, and its
+/// A queue as a whole: its places, and its numbers. It neither sends nor receives, takes no place, and its
 /// drop closes nothing.
 pub struct Queue<T: Message> {
     board: Board<T>,

@@ -506,8 +506,7 @@ impl<T: Message> OneRing<T> {
         // (Of one that is dead, the end is received.)
         let is_there = self.ring.state() == PeerState::Alive;
         let silence = self.silence.since?.elapsed();
-        (is_there || seeded!("shm_dead_is_overdue"))
-            .then_some(Received::Overdue { process: self.process, silence })
+        is_there.then_some(Received::Overdue { process: self.process, silence })
     }
 
     fn end(&mut self) -> Received<T> {

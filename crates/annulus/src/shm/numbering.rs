@@ -9,8 +9,8 @@ use crate::settings::Settings;
 
 /// The numbers of the messages of a name: the next publisher goes on where the one before stopped.
 ///
-/// A ring begins with message 0, whoever published under its name before. A ring with a numbering begins with
-/// the number after the last one of that name. So a number stands for one message for ever: a subscriber
+/// A ring begins with message 0, whatever was published under its name before. A ring with a numbering begins
+/// with the number after the last one of that name. So a number stands for one message for ever: a subscriber
 /// that [follows](super::NamedSubscriber) the name is told how many messages it has missed between two
 /// publishers, and what is stored or sent on by number needs no other key.
 ///
@@ -20,7 +20,8 @@ use crate::settings::Settings;
 ///
 /// After a [close](crate::broadcast::Publisher::close) or a drop, the next number is exact. After the process
 /// was killed, up to 64 numbers are left out, because the file is written to once in so many messages: these
-/// count as missed. A publisher pays nothing else.
+/// count as missed. A publisher pays nothing else. The publisher has the file mapped, so another process of
+/// its user that cuts the file off ends it (`SIGBUS`).
 ///
 /// ```
 /// use annulus::Settings;

@@ -91,7 +91,7 @@ pub(crate) use handle_strategy::own_strategy;
 pub(crate) use latch::Latch;
 pub(crate) use poll::{Deadline, Look};
 pub(crate) use reader_backoff::ReaderBackoff;
-pub(crate) use source::{Mark, Source};
+pub(crate) use source::{Mark, Source, source_of_part};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 pub use until::Until;
 pub(crate) use wait_until::{LAST_LOOKS, Poll, look_now, wait_until};

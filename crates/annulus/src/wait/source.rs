@@ -74,55 +74,74 @@ pub(crate) unsafe trait Source {
     }
 }
 
-/// Of handles that are borrowed, or in a box.
-macro_rules! by_pointer {
-    ($($Pointer:ty),*) => {$(
-        // SAFETY: the handle lives as long as the borrow, or the box, and is not moved.
-        unsafe impl<S: Source + ?Sized> Source for $Pointer {
-            fn wait_point(&self) -> &EventCount {
-                (**self).wait_point()
+/// A handle at which one waits as at a part of it, which it owns or borrows: a field of it, or what it points
+/// to. `lost` and `left` say what the part does not know.
+macro_rules! source_of_part {
+    (
+        [$($generics:tt)*] $Handle:ty,
+        |$handle:ident| $part:expr $(, lost: $lost:expr)? $(, left: $left:expr)?
+    ) => {
+        // SAFETY: the part lives as long as the handle, or longer, and its events stay where they are.
+        unsafe impl<$($generics)*> $crate::wait::Source for $Handle {
+            fn wait_point(&self) -> &$crate::wait::EventCount {
+                let $handle = self;
+                $crate::wait::Source::wait_point(&$part)
             }
 
             fn is_ready(&mut self) -> bool {
-                (**self).is_ready()
+                let $handle = self;
+                $crate::wait::Source::is_ready(&mut $part)
             }
 
             // Unreached: where the processor waits by the word (the strategy Monitor)
-            fn watched(&self) -> Option<&AtomicU64> {
-                (**self).watched()
+            fn watched(&self) -> Option<&$crate::sync::AtomicU64> {
+                let $handle = self;
+                $crate::wait::Source::watched(&$part)
             }
 
-            fn strategy(&self) -> WaitStrategy {
-                (**self).strategy()
+            fn strategy(&self) -> $crate::wait::WaitStrategy {
+                let $handle = self;
+                $crate::wait::Source::strategy(&$part)
             }
 
             fn is_staged(&self) -> bool {
-                (**self).is_staged()
+                let $handle = self;
+                $crate::wait::Source::is_staged(&$part)
             }
 
             fn has_more(&mut self) -> bool {
-                (**self).has_more()
+                let $handle = self;
+                $crate::wait::Source::has_more(&mut $part)
             }
 
-            fn mark(&mut self) -> Mark {
-                (**self).mark()
+            fn mark(&mut self) -> $crate::wait::Mark {
+                let $handle = self;
+                $crate::wait::Source::mark(&mut $part)
             }
 
-            fn has_passed(&self, mark: &mut Mark) -> bool {
-                (**self).has_passed(mark)
+            fn has_passed(&self, mark: &mut $crate::wait::Mark) -> bool {
+                let $handle = self;
+                $crate::wait::Source::has_passed(&$part, mark)
             }
 
             fn lost(&self) -> u64 {
-                (**self).lost()
+                let $handle = self;
+                $crate::wait::source_of_part!(@or [$($lost)?] $crate::wait::Source::lost(&$part))
             }
 
             fn left(&self) -> Option<u64> {
-                (**self).left()
+                let $handle = self;
+                $crate::wait::source_of_part!(@or [$($left)?] $crate::wait::Source::left(&$part))
             }
         }
-    )*};
+    };
+    (@or [] $usual:expr) => { $usual };
+    (@or [$given:expr] $usual:expr) => { $given };
 }
-by_pointer!(&mut S, Box<S>);
+pub(crate) use source_of_part;
+
+source_of_part!([S: Source + ?Sized] &mut S, |handle| **handle);
+source_of_part!([S: Source + ?Sized] Box<S>, |handle| **handle);
 
 /// Where the messages end that were sent before a moment, in each lane or ring of a handle: the number of
 /// the lane or ring, and the number of the first message behind that end. What was passed leaves it.

@@ -10,6 +10,7 @@ mod mpmc;
 mod mpsc;
 mod process;
 mod queue;
+mod scribbler;
 mod service;
 mod shared;
 #[path = "../support/mod.rs"]

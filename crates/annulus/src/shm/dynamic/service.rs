@@ -21,8 +21,7 @@ use crate::shm::queue::Peer;
 use crate::shm::service::{self, AnswerError, AskError, AskedBytes, Builder, ClientGone, ClientId, Exchange};
 use crate::shm::service::{Places, client_for, types};
 use crate::shm::shared::Shared;
-use crate::sync::AtomicU64;
-use crate::wait::{EventCount, Look, Mark, Source, Until, UntilReady, WaitStrategy, wait_until};
+use crate::wait::{Look, Source, Until, UntilReady, WaitStrategy, source_of_part, wait_until};
 
 /// What the questions and the answers of a service are, for a program that joins without knowing it.
 ///
@@ -31,64 +30,6 @@ use crate::wait::{EventCount, Look, Mark, Source, Until, UntilReady, WaitStrateg
 /// [`AttachError`]: it is no service, or its header is damaged.
 pub fn service_types(invitation: &Invitation) -> Result<(MessageType, MessageType), AttachError> {
     types(invitation)
-}
-
-/// As of the handle that it has.
-macro_rules! source_of_handle {
-    ($Handle:ty, |$handle:ident| $end:expr) => {
-        // SAFETY: the handle lives as long as this, in a box, which is not moved.
-        unsafe impl Source for $Handle {
-            fn wait_point(&self) -> &EventCount {
-                let $handle = self;
-                $end.wait_point()
-            }
-
-            fn is_ready(&mut self) -> bool {
-                let $handle = self;
-                $end.is_ready()
-            }
-
-            // Unreached: where the processor waits by the word (the strategy Monitor)
-            fn watched(&self) -> Option<&AtomicU64> {
-                let $handle = self;
-                $end.watched()
-            }
-
-            fn strategy(&self) -> WaitStrategy {
-                let $handle = self;
-                $end.strategy()
-            }
-
-            fn has_more(&mut self) -> bool {
-                let $handle = self;
-                $end.has_more()
-            }
-
-            fn mark(&mut self) -> Mark {
-                let $handle = self;
-                $end.mark()
-            }
-
-            fn has_passed(&self, mark: &mut Mark) -> bool {
-                let $handle = self;
-                $end.has_passed(mark)
-            }
-
-            fn left(&self) -> Option<u64> {
-                let $handle = self;
-                $end.left()
-            }
-        }
-
-        /// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a
-        /// [`select!`](crate::select!).
-        impl Waitable for $Handle {
-            fn is_closed(&self) -> bool {
-                let $handle = self;
-                Waitable::is_closed(&*$end)
-            }
-        }
-    };
 }
 
 /// A server, whatever its answers.
@@ -273,7 +214,14 @@ impl Server {
     }
 }
 
-source_of_handle!(Server, |server| server.end);
+source_of_part!([] Server, |handle| handle.end);
+
+/// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a [`select!`](crate::select!).
+impl Waitable for Server {
+    fn is_closed(&self) -> bool {
+        Waitable::is_closed(&*self.end)
+    }
+}
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -565,7 +513,14 @@ impl PendingAnswer {
     }
 }
 
-source_of_handle!(PendingAnswer, |pending| pending.end);
+source_of_part!([] PendingAnswer, |handle| handle.end);
+
+/// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a [`select!`](crate::select!).
+impl Waitable for PendingAnswer {
+    fn is_closed(&self) -> bool {
+        Waitable::is_closed(&*self.end)
+    }
+}
 
 impl fmt::Debug for PendingAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -43,8 +43,7 @@ use crate::shm::invitation::Invitation;
 use crate::shm::process::PeerState;
 use crate::shm::shared::Shared;
 use crate::shm::watch::{self as typed, Change, GetError, Key, KeyError};
-use crate::sync::AtomicU64;
-use crate::wait::{self, EventCount, Source, Until, UntilReady, WaitStrategy, wait_until};
+use crate::wait::{Source, Until, UntilReady, WaitStrategy, source_of_part, wait_until};
 
 /// Makes a table with as many cells as the [capacity](Settings::new) says, as
 /// [`watch::table`](crate::shm::watch::table) does. One cell is a table, too: nothing was sent to it yet.
@@ -441,42 +440,7 @@ impl Changes {
     }
 }
 
-/// As of the handle that it has.
-// SAFETY: the handle lives as long as this, in a box, which is not moved.
-unsafe impl Source for Changes {
-    fn wait_point(&self) -> &EventCount {
-        self.end.wait_point()
-    }
-
-    fn is_ready(&mut self) -> bool {
-        self.end.is_ready()
-    }
-
-    // Unreached: where the processor waits by the word (the strategy Monitor)
-    fn watched(&self) -> Option<&AtomicU64> {
-        self.end.watched()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.end.strategy()
-    }
-
-    fn has_more(&mut self) -> bool {
-        self.end.has_more()
-    }
-
-    fn mark(&mut self) -> wait::Mark {
-        self.end.mark()
-    }
-
-    fn has_passed(&self, mark: &mut wait::Mark) -> bool {
-        self.end.has_passed(mark)
-    }
-
-    fn left(&self) -> Option<u64> {
-        self.end.left()
-    }
-}
+source_of_part!([] Changes, |handle| handle.end);
 
 /// For a [`Notifier`](crate::Notifier), which has a descriptor for `epoll`, or a [`select!`](crate::select!).
 impl Waitable for Changes {

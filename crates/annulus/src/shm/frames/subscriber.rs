@@ -16,8 +16,8 @@ use crate::queue::SharedSlice;
 use crate::receive::{Receive, Waitable};
 use crate::ring::frames::{HeldFrame, HeldFrames};
 use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of};
-use crate::sync::{AtomicU64, prefetch_to_read, seeded};
-use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
+use crate::sync::{prefetch_to_read, seeded};
+use crate::wait::{Look, WaitStrategy, source_of_part};
 
 /// Receives frames where they lie. Made by [`AcceptedFrames`](super::AcceptedFrames).
 ///
@@ -160,44 +160,7 @@ impl<M: Mode> Subscriber<M> {
     }
 }
 
-// SAFETY: the events are those of the ring's subscriber, which is in this.
-unsafe impl<M: Mode> Source for Subscriber<M> {
-    fn wait_point(&self) -> &EventCount {
-        Source::wait_point(&self.ring)
-    }
-
-    fn watched(&self) -> Option<&AtomicU64> {
-        Source::watched(&self.ring)
-    }
-
-    fn is_ready(&mut self) -> bool {
-        Source::is_ready(&mut self.ring)
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        Source::strategy(&self.ring)
-    }
-
-    fn has_more(&mut self) -> bool {
-        Source::has_more(&mut self.ring)
-    }
-
-    fn mark(&mut self) -> Mark {
-        Source::mark(&mut self.ring)
-    }
-
-    fn has_passed(&self, mark: &mut Mark) -> bool {
-        Source::has_passed(&self.ring, mark)
-    }
-
-    fn lost(&self) -> u64 {
-        self.total_lagged()
-    }
-
-    fn left(&self) -> Option<u64> {
-        Source::left(&self.ring)
-    }
-}
+source_of_part!([M: Mode] Subscriber<M>, |handle| handle.ring, lost: handle.total_lagged());
 
 impl<M: Mode> Waitable for Subscriber<M> {
     fn is_closed(&self) -> bool {

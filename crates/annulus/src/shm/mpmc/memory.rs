@@ -1,4 +1,5 @@
-//! [`Board`]: the memory of a queue, as one handle has it, and who is there (`docs/SHM-FORMAT.md`, kind 13).
+//! [`Board`]: the memory of a queue, as one handle has it, and which places are taken (`docs/SHM-FORMAT.md`,
+//! kind 13).
 //!
 //! Each handle has an opening of its own of the page with the locks. So a lock ends with its handle, at the
 //! latest with the process; and a handle can look at the locks of all others.

@@ -19,8 +19,8 @@ use crate::message::Message;
 use crate::receive::{Receive, Waitable};
 use crate::shm::places::Table;
 use crate::shm::queue::PlaceLock;
-use crate::sync::{AtomicBool, AtomicU64, Ordering, seeded};
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy};
+use crate::sync::{AtomicBool, Ordering, seeded};
+use crate::wait::{EventCount, Look, Until, source_of_part};
 
 /// Receives the questions of all clients. Made by [`Builder::build`](super::Builder::build).
 ///
@@ -190,40 +190,11 @@ impl<Q: Question, A: Message> Drop for Server<Q, A> {
     }
 }
 
-// SAFETY: the events are those of the consumer, which is in this.
-unsafe impl<Q: Question, A: Message> Source for Server<Q, A> {
-    fn wait_point(&self) -> &EventCount {
-        Source::wait_point(&self.requests)
-    }
-
-    fn watched(&self) -> Option<&AtomicU64> {
-        Source::watched(&self.requests)
-    }
-
-    fn is_ready(&mut self) -> bool {
-        Source::is_ready(&mut self.requests)
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        Source::strategy(&self.requests)
-    }
-
-    fn has_more(&mut self) -> bool {
-        Source::has_more(&mut self.requests)
-    }
-
-    fn mark(&mut self) -> Mark {
-        Source::mark(&mut self.requests)
-    }
-
-    fn has_passed(&self, mark: &mut Mark) -> bool {
-        Source::has_passed(&self.requests, mark)
-    }
-
-    fn left(&self) -> Option<u64> {
-        Some(self.len() as u64)
-    }
-}
+source_of_part!(
+    [Q: Question, A: Message] Server<Q, A>,
+    |handle| handle.requests,
+    left: Some(handle.len() as u64)
+);
 
 impl<Q: Question, A: Message> Waitable for Server<Q, A> {
     fn is_closed(&self) -> bool {

@@ -416,8 +416,9 @@ fn numbers_go_on_when_publishers_are_killed() {
             }
         }
         killer.join().unwrap();
+        let left_out = directory.numbering("a").unwrap().next() - next;
+        assert!(left_out <= 64, "{left_out}");
     }
-    assert!(directory.numbering("a").unwrap().next() - next <= 2 * 64 + 1000, "no more are left out");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::thread;
 use std::time::Duration;
 
 use annulus::Settings;
@@ -63,7 +64,7 @@ impl Stand {
     /// Stops it again and again, until it stands inside the write of a message, of that number at least.
     /// There it is killed.
     fn kill_inside_a_write(&mut self, at_least: u64, mut meanwhile: impl FnMut()) -> u64 {
-        for _ in 0..10_000 {
+        for number in 0..10_000 {
             self.child.stop();
             if let Some(message) = self.half_written().filter(|message| *message >= at_least) {
                 self.child.kill();
@@ -72,6 +73,8 @@ impl Stand {
             }
             self.child.signal(Signal::CONT);
             meanwhile();
+            // On the same core it needs the time of this thread.
+            thread::sleep(Duration::from_micros(number % 64));
         }
         panic!("it is never inside a write");
     }

@@ -14,6 +14,7 @@ use annulus::shm::{AttachError, Invitation, Shared, broadcast, recv_fd};
 use proptest::prelude::*;
 
 use crate::broadcast::names::{self, memory, page_of};
+use crate::scribbler::Scribbler;
 use crate::slots_of;
 
 const CAPACITY: usize = 8;
@@ -152,17 +153,9 @@ proptest! {
 fn beside_a_scribbler() {
     let (file, len, invitation) = forged();
     let ring = invitation.accept::<u64>().unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    let scribbler = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || {
-            let mut number = 1u64;
-            while !stop.load(Ordering::Relaxed) {
-                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let at = 128 + (number >> 32) % (len - 136);
-                file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
-            }
-        }
+    let scribbler = Scribbler::new(move |number| {
+        let at = 128 + (number >> 32) % (len - 136);
+        file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
     });
     let begun = Instant::now();
     let mut subscriber = ring.subscribable().subscribe();
@@ -171,8 +164,7 @@ fn beside_a_scribbler() {
         let _ = (subscriber.latest(), subscriber.len(), subscriber.skip_to_latest());
         subscriber = ring.subscribable().subscribe_from_oldest();
     }
-    stop.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }
 
 /// The page where the seats are is any subscriber's to write to. One that scribbles there all the time holds

@@ -3,9 +3,6 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::{AttachError, Invitation};
@@ -14,6 +11,7 @@ use proptest::prelude::*;
 
 use super::{publish, ring};
 use crate::broadcast::hostile::{copy_of, place};
+use crate::scribbler::Scribbler;
 use crate::slots_of;
 
 /// Where the area's numbers are.
@@ -171,20 +169,13 @@ fn extents_that_cant_be() {
 #[test]
 fn scribbled_on_while_it_is_read() {
     let (file, invitation) = forged(11);
-    let (file, is_over) = (Arc::new(file), Arc::new(AtomicBool::new(false)));
     let ring = invitation.accept_broadcast_bytes().unwrap();
-    let scribbler = {
-        let (file, is_over) = (Arc::clone(&file), Arc::clone(&is_over));
-        thread::spawn(move || {
-            let (slots, mut state) = (slots_of(&file), 0x9E37_79B9_7F4A_7C15_u64);
-            while !is_over.load(Ordering::Relaxed) {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let word = (state >> 33) % 36;
-                let number = [state, state >> 40, state >> 58, 128][(state >> 20) as usize % 4];
-                write(&file, if word < 2 { OVERWRITTEN } else { place(word - 2, slots) }, number);
-            }
-        })
-    };
+    let slots = slots_of(&file);
+    let scribbler = Scribbler::new(move |state| {
+        let word = (state >> 33) % 36;
+        let number = [state, state >> 40, state >> 58, 128][(state >> 20) as usize % 4];
+        write(&file, if word < 2 { OVERWRITTEN } else { place(word - 2, slots) }, number);
+    });
     let (mut subscriber, mut buffer) = (ring.subscribable().subscribe(), Vec::new());
     let first = subscriber.cursor();
     for _ in 0..20_000 {
@@ -194,6 +185,5 @@ fn scribbled_on_while_it_is_read() {
         assert_eq!(subscriber.total_received() + subscriber.total_lagged(), subscriber.cursor() - first);
     }
     let _ = subscriber.recv_timeout(&mut buffer, Duration::from_millis(1));
-    is_over.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }

@@ -1,8 +1,6 @@
 //! Memory in which another process writes what it likes: no crash, no endless loop, no slot but those of the
 //! ring.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +9,7 @@ use annulus::shm::{AttachError, Shared};
 use proptest::prelude::*;
 
 use crate::mp_broadcast::{Memory, joined, ring};
+use crate::scribbler::Scribbler;
 
 const CAPACITY: u64 = 4;
 const PLACES: u64 = 3;
@@ -190,18 +189,10 @@ fn scribbles_beside_both_sides() {
     let mut other = joined::<u64>(&invitation);
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     let memory = Memory::of(&invitation);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let scribbler = {
-        let is_over = Arc::clone(&is_over);
-        thread::spawn(move || {
-            let mut number: u64 = 1;
-            while !is_over.load(Ordering::Relaxed) {
-                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let value = if number % 3 == 0 { number } else { number >> 58 };
-                memory.put(at(&memory, number >> 40), value);
-            }
-        })
-    };
+    let scribbler = Scribbler::new(move |number| {
+        let value = if number % 3 == 0 { number } else { number >> 58 };
+        memory.put(at(&memory, number >> 40), value);
+    });
     thread::scope(|scope| {
         scope.spawn(|| (0..2000).for_each(|number| own.publish(number)));
         scope.spawn(|| (0..2000).for_each(|number| other.publish(number)));
@@ -211,6 +202,5 @@ fn scribbles_beside_both_sides() {
             }
         });
     });
-    is_over.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }

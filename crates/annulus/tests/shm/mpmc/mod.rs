@@ -1,4 +1,4 @@
-//! Queues of several consumers: each message once, whoever dies.
+//! Queues of several consumers: each message once, whichever process dies.
 //!
 //! ```text
 //! one_process.rs  all sides in one process: claims, give-backs, rooms, ends

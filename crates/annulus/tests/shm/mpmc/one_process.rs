@@ -167,7 +167,7 @@ fn end_comes_behind_held_messages() {
     assert!(second.is_closed());
 }
 
-/// Who may close, and when a side that is gone does.
+/// Which sides may close, and when a side that is gone does.
 #[test]
 fn closes() {
     let (queue, invitation) = made(of_slots(2).when_no_consumer(WhenGone::Close));

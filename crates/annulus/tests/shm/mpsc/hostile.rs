@@ -5,9 +5,6 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::mpsc::{self, Consumer, Places, Producer};
@@ -16,6 +13,7 @@ use proptest::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
 use crate::mpsc::{ending, joined};
+use crate::scribbler::Scribbler;
 
 const SLOTS: usize = 6;
 const PLACES: usize = 3;
@@ -142,22 +140,13 @@ proptest! {
 #[test]
 fn beside_a_scribbler() {
     let mut open = open_queue();
-    let stop = Arc::new(AtomicBool::new(false));
-    let files = open.files.each_ref().map(|file| file.try_clone().unwrap());
-    let scribbler = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || {
-            let [ring, page] = files;
-            let mut number = 1u64;
-            while !stop.load(Ordering::Relaxed) {
-                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let value = (number >> (number % 64)).to_ne_bytes();
-                let at = (number >> 32) % (384 * (1 + PLACES as u64) - 8);
-                ring.write_all_at(&value, (128 + at) & !7).unwrap();
-                let at = (number >> 40) % (128 * PLACES as u64 + 120);
-                page.write_all_at(&value, (128 + at) & !7).unwrap();
-            }
-        }
+    let [ring, page] = open.files.each_ref().map(|file| file.try_clone().unwrap());
+    let scribbler = Scribbler::new(move |number| {
+        let value = (number >> (number % 64)).to_ne_bytes();
+        let at = (number >> 32) % (384 * (1 + PLACES as u64) - 8);
+        ring.write_all_at(&value, (128 + at) & !7).unwrap();
+        let at = (number >> 40) % (128 * PLACES as u64 + 120);
+        page.write_all_at(&value, (128 + at) & !7).unwrap();
     });
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(1) {
@@ -167,8 +156,7 @@ fn beside_a_scribbler() {
     }
     // They are dropped beside it, too.
     drop((open.producers, open.consumer));
-    stop.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }
 
 /// An end that lies before messages which a tail had promised, and which were received: the queue is over.

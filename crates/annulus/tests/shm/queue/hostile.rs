@@ -5,9 +5,6 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::Settings;
@@ -17,6 +14,7 @@ use annulus::shm::{AttachError, Invitation, Shared, recv_fd, send_fd};
 use proptest::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
+use crate::scribbler::Scribbler;
 use crate::slots_of;
 
 const CAPACITY: usize = 6;
@@ -129,17 +127,9 @@ fn message_that_is_changed_while_it_is_shown() {
 #[test]
 fn beside_a_scribbler() {
     let (mut producer, mut consumer, file, _invitation) = open_queue();
-    let stop = Arc::new(AtomicBool::new(false));
-    let scribbler = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || {
-            let mut number = 1u64;
-            while !stop.load(Ordering::Relaxed) {
-                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let at = 128 + (number >> 32) % (slots_of(&file) - 136);
-                file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
-            }
-        }
+    let scribbler = Scribbler::new(move |number| {
+        let at = 128 + (number >> 32) % (slots_of(&file) - 136);
+        file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
     });
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(1) {
@@ -147,8 +137,7 @@ fn beside_a_scribbler() {
         let _ = consumer.recv_timeout(Duration::from_millis(1));
         verbs(&mut producer, &mut consumer);
     }
-    stop.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }
 
 /// An end that lies before messages which a tail had promised, and which were received: the queue is over.

@@ -4,15 +4,14 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::shm::service::{self, AnswerError, Builder, Client, PendingAnswer, Request, Server};
 use annulus::shm::{AttachError, Invitation, Shared, recv_fd};
 use proptest::prelude::*;
+
+use crate::scribbler::Scribbler;
 
 const OPEN: usize = 3;
 const PLACES: usize = 2;
@@ -134,22 +133,13 @@ proptest! {
 #[test]
 fn beside_a_scribbler() {
     let mut made = made();
-    let stop = Arc::new(AtomicBool::new(false));
-    let files = made.files.each_ref().map(|file| file.try_clone().unwrap());
+    let [ring, page] = made.files.each_ref().map(|file| file.try_clone().unwrap());
     let words = (made.bytes - 128) / 8;
-    let scribbler = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || {
-            let [ring, page] = files;
-            let mut number = 1u64;
-            while !stop.load(Ordering::Relaxed) {
-                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let value = (number >> (number % 64)).to_ne_bytes();
-                ring.write_all_at(&value, 128 + 8 * ((number >> 32) % words)).unwrap();
-                let at = (number >> 40) % (128 * PLACES as u64 + 120);
-                page.write_all_at(&value, (128 + at) & !7).unwrap();
-            }
-        }
+    let scribbler = Scribbler::new(move |number| {
+        let value = (number >> (number % 64)).to_ne_bytes();
+        ring.write_all_at(&value, 128 + 8 * ((number >> 32) % words)).unwrap();
+        let at = (number >> 40) % (128 * PLACES as u64 + 120);
+        page.write_all_at(&value, (128 + at) & !7).unwrap();
     });
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(1) {
@@ -161,8 +151,7 @@ fn beside_a_scribbler() {
     }
     // They are dropped beside it, too.
     drop((made.client, made.open, made.kept, made.server));
-    stop.store(true, Ordering::Relaxed);
-    scribbler.join().unwrap();
+    drop(scribbler);
 }
 
 /// A question with the number of a cell of another place, of one that is open already, or of none: each is
