@@ -24,7 +24,7 @@ pub(crate) struct KeptWord {
     /// Drawn at random when the file was made. Not 0.
     identity: u64,
     /// With the lock.
-    _file: File,
+    file: File,
 }
 
 const MAGIC: [u8; 8] = *b"ANNULUSN";
@@ -79,7 +79,7 @@ impl KeptWord {
         // SAFETY: a new mapping, where the system likes.
         let page = unsafe { mmap(null_mut(), BYTES as usize, access, MapFlags::SHARED, &file, 0) }?;
         let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Kept::Word(Self { page, identity, _file: file }))
+        Ok(Kept::Word(Self { page, identity, file }))
     }
 
     /// Files that were made at other times have others. Not 0.
@@ -110,6 +110,7 @@ impl Drop for KeptWord {
     fn drop(&mut self) {
         // SAFETY: it was mapped so, and nobody has a reference to it.
         _ = unsafe { munmap(self.page.as_ptr().cast(), BYTES as usize) };
+        lock::give_up(&self.file);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It belongs to the opening of the file, and ends with the opening's last descriptor: the kernel closes the
 //! descriptors of a process that ends, however it ends. A child that a process has forked has its openings,
-//! too.
+//! too, if only until it becomes another program: so the end of a handle gives its lock up by hand.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -16,6 +16,12 @@ use super::error::at;
 /// Takes the lock; false if another opening has it.
 pub(crate) fn take(file: impl AsFd) -> io::Result<bool> {
     lock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Gives it up, whichever process has this opening besides.
+pub(crate) fn give_up(file: impl AsFd) {
+    // It can't be refused: it is a lock of this opening.
+    _ = flock(file, FlockOperation::Unlock);
 }
 
 /// Whether another opening of the file has the lock. The holder of the lock does not notice. The opening that

@@ -103,6 +103,7 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::numbering::Numbering;
 use super::process::PeerState;
+use super::queue::PlaceLock;
 use super::seats::PageLocks;
 use super::shared::Shared;
 use super::sleepers::table_offset;
@@ -453,10 +454,11 @@ impl<M> AcceptedFrames<M> {
     fn table(&self) -> Result<HeldFrames, SubscribeError> {
         let page = lock::reopened_writable(&self.page).map_err(SubscribeError::System)?;
         let mut tables = 0..self.numbers.tables;
-        let table = loop {
+        let (table, byte) = loop {
             let table = tables.next().ok_or(SubscribeError::Full(NoSeat))?;
-            if lock::take_byte(&page, self.seats + table).map_err(SubscribeError::System)? {
-                break table;
+            let byte = self.seats + table;
+            if lock::take_byte(&page, byte).map_err(SubscribeError::System)? {
+                break (table, byte);
             }
         };
         // (Both numbers are at most 1024.)
@@ -472,7 +474,7 @@ impl<M> AcceptedFrames<M> {
         let stamps = stamps(&memory, &self.place, self.numbers.count);
         let entries = NonNull::slice_from_raw_parts(table.base().cast(), self.numbers.held);
         // SAFETY: what is handed over keeps both, and the lock.
-        Ok(unsafe { HeldFrames::new(stamps, entries, (memory, table)) })
+        Ok(unsafe { HeldFrames::new(stamps, entries, (memory, PlaceLock::had(&Arc::new(table), byte))) })
     }
 
     /// How many frames there are.

@@ -133,7 +133,7 @@ pub(super) fn damaged(field: &'static str, value: u64) -> AttachError {
 /// The byte of the page whose lock the consumer holds.
 pub(super) const CONSUMER_LOCK_BYTE: usize = 0;
 
-/// Holds the lock of the consumer, or of a producer's place, until it is dropped.
+/// Holds the lock of the consumer, of a producer's place, or of a reader's table, until it is dropped.
 pub(super) struct PlaceLock {
     page: Arc<SharedMemory>,
     byte: usize,
@@ -149,12 +149,18 @@ impl PlaceLock {
     /// for seeded bugs, another holder does not matter.
     pub(super) fn take(page: &Arc<SharedMemory>, byte: usize, is_shared: bool) -> io::Result<Option<Self>> {
         let is_taken = lock::take_byte(&**page, byte)?;
-        Ok((is_taken || is_shared).then(|| Self { page: Arc::clone(page), byte }))
+        Ok((is_taken || is_shared).then(|| Self::had(page, byte)))
+    }
+
+    /// The lock of this byte, which this opening has.
+    pub(super) fn had(page: &Arc<SharedMemory>, byte: usize) -> Self {
+        Self { page: Arc::clone(page), byte }
     }
 }
 
 impl Drop for PlaceLock {
-    /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process.
+    /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process, and in
+    /// a child that is about to become another program.
     fn drop(&mut self) {
         // It can't be refused: it is a lock of this opening.
         let _ = lock::give_up_byte(&*self.page, self.byte);

@@ -26,6 +26,8 @@ fn each_message_is_received_once() {
             let all = Mutex::new(BTreeSet::new());
             let given_back = Mutex::new(0);
             let per_producer = COUNT / 20;
+            // All before the first message: the queue ends with its last producer, though another was to come.
+            let producers = [(); 3].map(|()| producer(&invitation));
             let consumers = [(); 3].map(|()| consumer(&invitation));
             thread::scope(|scope| {
                 for (number, mut consumer) in consumers.into_iter().enumerate() {
@@ -49,8 +51,7 @@ fn each_message_is_received_once() {
                         }
                     });
                 }
-                for number in 0..3 {
-                    let mut producer = producer(&invitation);
+                for (number, mut producer) in (0..).zip(producers) {
                     scope.spawn(move || {
                         (0..per_producer).for_each(|value| producer.send(job(number, value)).unwrap());
                     });

@@ -1,6 +1,11 @@
 //! Processes that are killed, stopped, or let go.
 
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+
+use annulus::Settings;
 use annulus::shm::{Directory, Fingerprint, NameError, PeerState};
+use annulus::shm::{frames, mp_broadcast, mpmc};
 use rustix::process::Signal;
 use std::fs;
 use std::thread;
@@ -125,6 +130,38 @@ fn a_copy_in_a_child_takes_nothing_back() {
     assert_eq!(directory.find("a").unwrap().state(), PeerState::Alive);
     drop(published);
     assert!(files(directory.path()).is_empty());
+}
+
+/// A thread that begins another program has a copy of everything for a moment: what has ended is free all the
+/// same.
+#[test]
+fn a_copy_in_a_child_keeps_nothing_that_has_ended() {
+    let (_scratch, directory) = directory();
+    let frames = frames::Builder::new(Settings::new(2), 8).subscribers(1).build().unwrap();
+    let ring = frames.invitation.accept_frames().unwrap();
+    let queue = mpmc::Builder::new(Settings::new(2)).producers(1).consumers(1).build::<u64>().unwrap();
+    let seat = mp_broadcast::Builder::new(Settings::new(2)).build_lossless::<u64>(1).unwrap();
+    let seats = seat.invitation.accept_lossless::<u64>().unwrap();
+    let ends = || {
+        let numbering = directory.numbering("a").map_err(|error| error.to_string())?;
+        let subscriber = ring.subscribe().map_err(|error| error.to_string())?;
+        let producer = mpmc::producer(&queue.invitation).map_err(|error| error.to_string())?;
+        let consumer = mpmc::consumer::<u64>(&queue.invitation).map_err(|error| error.to_string())?;
+        let seated = seats.subscribe().map_err(|error| error.to_string())?;
+        Ok::<_, String>((numbering, subscriber, producer as mpmc::Producer<u64>, consumer, seated))
+    };
+    let made = ends().unwrap();
+    let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    thread::scope(|scope| {
+        // SAFETY: it calls the system only.
+        let waits = || i32::from(theirs.write_all(b"!").is_err() || theirs.read_exact(&mut [0]).is_err());
+        let child = scope.spawn(|| unsafe { in_a_child(waits) });
+        ours.read_exact(&mut [0]).unwrap();
+        drop(made);
+        let next = ends().map(drop);
+        ours.write_all(b"!").unwrap();
+        assert_eq!((next, child.join().unwrap()), (Ok(()), 0));
+    });
 }
 
 /// A name that a living process has, as another process sees it that can't see the process: the lock decides.
