@@ -258,8 +258,8 @@ def test_interrupt_ends_a_wait() -> None:
 import annulus
 sender = annulus.publish_newest(None, "f8")
 changes = sender.ring.read_newest().changes()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     changes.recv()
 except KeyboardInterrupt:
     sender.send(1.5)

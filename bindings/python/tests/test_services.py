@@ -241,8 +241,8 @@ def test_ctrl_c_ends_waits() -> None:
         signal.pthread_kill(main, signal.SIGINT)
 
     for wait in (server.recv, pending.result):
-        threading.Thread(target=interrupt).start()
         with pytest.raises(KeyboardInterrupt):
+            threading.Thread(target=interrupt).start()
             wait()
     kept.answer(2.5)
     assert float(pending.result(SECONDS)) == 2.5

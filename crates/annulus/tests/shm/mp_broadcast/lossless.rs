@@ -147,7 +147,8 @@ fn either_side_sleeps() {
 #[test]
 fn subscribers_that_come_and_go_receive_all() {
     for capacity in [2, 3, 8, 64] {
-        let Shared { handle: own, invitation, .. } = ring(capacity, 3).build_lossless::<Payload>(3).unwrap();
+        let builder = ring(capacity, 3).when_no_publisher(WhenGone::Close);
+        let Shared { handle: own, invitation, .. } = builder.build_lossless::<Payload>(3).unwrap();
         let all = invitation.accept_lossless::<Payload>().unwrap().subscribe().unwrap();
         let publishers =
             [own, lossless_publisher(&invitation).unwrap(), lossless_publisher(&invitation).unwrap()];
@@ -175,9 +176,7 @@ fn subscribers_that_come_and_go_receive_all() {
                         let mut subscriber = joined.unwrap();
                         for _ in 0..50 {
                             let at = subscriber.cursor();
-                            let Ok(message) = subscriber.recv_timeout(Duration::from_millis(50)) else {
-                                break;
-                            };
+                            let Ok(message) = subscriber.recv_timeout(LONG) else { break };
                             tell.send((at, message)).unwrap();
                         }
                         assert_eq!(subscriber.total_lagged(), 0);
@@ -187,7 +186,7 @@ fn subscribers_that_come_and_go_receive_all() {
             drop(tell);
             let (mut all, mut log) = (all, Vec::new());
             let mut next = [0; 3];
-            while let Ok(message) = all.recv_timeout(Duration::from_millis(500)) {
+            while let Ok(message) = all.recv_timeout(LONG) {
                 check(&message);
                 assert_eq!(message[1], next[message[0] as usize]);
                 next[message[0] as usize] += 1;
