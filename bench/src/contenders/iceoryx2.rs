@@ -8,16 +8,25 @@ use std::os::unix::net::UnixStream;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use iceoryx2::active_request::ActiveRequest;
 use iceoryx2::node::Node;
+use iceoryx2::pending_response::PendingResponse;
+use iceoryx2::port::client::Client;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::reader::{EntryHandle, Reader};
+use iceoryx2::port::server::Server;
 use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::port::writer::{EntryHandleMut, Writer};
 use iceoryx2::prelude::*;
-use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
+use iceoryx2::service::port_factory::{blackboard, publish_subscribe::PortFactory, request_response};
 
 use super::between::{Between, In, Out, Sleeper, THERE};
 use super::frames::{ends, fill};
+use super::questions::{Answers, Asks, Questions};
+use super::tables::{Reads, Table, Writes};
+use crate::messages::is_all;
 use crate::processes::{hear, tell};
 
 /// Its services for messages of so many words. `LOSES`: a subscriber's full buffer loses its oldest message,
@@ -27,6 +36,12 @@ pub enum Iceoryx2<const WORDS: usize, const LOSES: bool> {}
 /// The same with slices of so many bytes, of which the first `FILLED` are written. A full buffer loses its
 /// oldest message. `WAKES`: the publisher notifies an event, for a subscriber that sleeps.
 pub enum Iceoryx2Frames<const BYTES: usize, const FILLED: usize, const WAKES: bool> {}
+
+/// Its request and response, of so many words each way.
+pub enum Iceoryx2Service<const WORDS: usize> {}
+
+/// Its blackboard, with one value.
+pub enum Iceoryx2Blackboard {}
 
 /// A publisher of messages `M`, and what it belongs to.
 macro_rules! out {
@@ -222,5 +237,149 @@ impl<const FILLED: usize> Sleeper for Iceoryx2FramesIn<FILLED> {
             self.listener.as_mut().expect("it wakes").blocking_wait(|_| ()).expect(THERE);
         }
         value
+    }
+}
+
+/// What the ends of such a service belong to.
+type Served<const WORDS: usize> =
+    (request_response::PortFactory<ipc::Service, [u64; WORDS], (), [u64; WORDS], ()>, Node<ipc::Service>);
+
+/// The end that answers.
+pub struct Iceoryx2Server<const WORDS: usize> {
+    server: Server<ipc::Service, [u64; WORDS], (), [u64; WORDS], ()>,
+    _of: Served<WORDS>,
+}
+
+/// The one that asks.
+pub struct Iceoryx2Client<const WORDS: usize> {
+    client: Client<ipc::Service, [u64; WORDS], (), [u64; WORDS], ()>,
+    _of: Served<WORDS>,
+}
+
+impl<const WORDS: usize> Questions for Iceoryx2Service<WORDS> {
+    type Server = Iceoryx2Server<WORDS>;
+    type Client = Iceoryx2Client<WORDS>;
+    type Offer = String;
+
+    fn serve(open: usize) -> (Self::Server, String) {
+        let (offer, node) = (new_name(), node());
+        let service = node
+            .service_builder(&name(&offer))
+            .request_response::<[u64; WORDS], [u64; WORDS]>()
+            .max_servers(1)
+            .max_clients(1)
+            .max_active_requests_per_client(open)
+            .max_response_buffer_size(1)
+            .create()
+            .expect("a service can be made");
+        let server = service.server_builder().create().expect("a server can be made");
+        (Iceoryx2Server { server, _of: (service, node) }, offer)
+    }
+
+    fn offer(offer: &String, socket: &UnixStream) {
+        tell(socket, offer);
+    }
+
+    fn join(socket: &UnixStream) -> Self::Client {
+        let offer: String = hear(socket).expect("the other process sends it");
+        let node = node();
+        let service = node.service_builder(&name(&offer));
+        let service = service.request_response::<[u64; WORDS], [u64; WORDS]>().open().expect(THERE);
+        let client = service.client_builder().create().expect("a client can be made");
+        Iceoryx2Client { client, _of: (service, node) }
+    }
+}
+
+impl<const WORDS: usize> Answers for Iceoryx2Server<WORDS> {
+    #[inline(always)]
+    fn poll(&mut self) -> bool {
+        let request = self.server.receive().expect("it has no request borrowed");
+        let Some(request): Option<ActiveRequest<_, [u64; WORDS], (), [u64; WORDS], ()>> = request else {
+            return false;
+        };
+        let value = request[0];
+        assert!(is_all(&*request, value));
+        let answer = request.loan_uninit().expect("there is memory to be loaned");
+        answer.write_payload([value; WORDS]).send().expect(THERE);
+        true
+    }
+}
+
+impl<const WORDS: usize> Asks for Iceoryx2Client<WORDS> {
+    type Pending = PendingResponse<ipc::Service, [u64; WORDS], (), [u64; WORDS], ()>;
+
+    #[inline(always)]
+    fn ask(&mut self, value: u64) -> Self::Pending {
+        let question = self.client.loan_uninit().expect("there is memory to be loaned");
+        question.write_payload([value; WORDS]).send().expect(THERE)
+    }
+
+    #[inline(always)]
+    fn is_answered(pending: &mut Self::Pending, value: u64) -> bool {
+        let answer = pending.receive().expect("it has no answer borrowed");
+        answer.is_some_and(|answer| {
+            assert!(is_all(&*answer, value));
+            true
+        })
+    }
+}
+
+/// The key of the one value.
+const KEY: u64 = 0;
+
+/// What the ends of a blackboard belong to.
+type Board = (blackboard::PortFactory<ipc::Service, u64>, Node<ipc::Service>);
+
+/// The end that writes.
+pub struct Iceoryx2Writer<const WORDS: usize> {
+    value: EntryHandleMut<ipc::Service, u64, [u64; WORDS]>,
+    _of: (Writer<ipc::Service, u64>, Board),
+}
+
+/// The one that reads.
+pub struct Iceoryx2Reader<const WORDS: usize> {
+    value: EntryHandle<ipc::Service, u64, [u64; WORDS]>,
+    _of: (Reader<ipc::Service, u64>, Board),
+}
+
+impl<const WORDS: usize> Table<WORDS> for Iceoryx2Blackboard {
+    type Writer = Iceoryx2Writer<WORDS>;
+    type Reader = Iceoryx2Reader<WORDS>;
+    type Offer = String;
+
+    fn make() -> (Self::Writer, String) {
+        let (offer, node) = (new_name(), node());
+        let board = node.service_builder(&name(&offer)).blackboard_creator::<u64>();
+        let board = board.add(KEY, [0_u64; WORDS]).create().expect("a blackboard can be made");
+        let writer = board.writer_builder().create().expect("a writer can be made");
+        let value = writer.entry(&KEY).expect("it was added");
+        (Iceoryx2Writer { value, _of: (writer, (board, node)) }, offer)
+    }
+
+    fn offer(offer: &String, socket: &UnixStream) {
+        tell(socket, offer);
+    }
+
+    fn join(socket: &UnixStream) -> Self::Reader {
+        let offer: String = hear(socket).expect("the other process sends it");
+        let node = node();
+        let board = node.service_builder(&name(&offer)).blackboard_opener::<u64>().open().expect(THERE);
+        let reader = board.reader_builder().create().expect("a reader can be made");
+        let value = reader.entry(&KEY).expect("it was added");
+        Iceoryx2Reader { value, _of: (reader, (board, node)) }
+    }
+}
+
+impl<const WORDS: usize> Writes for Iceoryx2Writer<WORDS> {
+    #[inline(always)]
+    fn put(&mut self, value: u64) {
+        self.value.update_with_copy([value; WORDS]);
+    }
+}
+
+impl<const WORDS: usize> Reads<WORDS> for Iceoryx2Reader<WORDS> {
+    #[inline(always)]
+    fn get(&self) -> [u64; WORDS] {
+        *self.value.get()
     }
 }

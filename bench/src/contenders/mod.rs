@@ -27,6 +27,8 @@
 //! shaq       a queue over a file that two processes map
 //! ringfire   a broadcast ring in a file, by its name
 //! frames     frames of any size, likewise
+//! questions  questions and answers, likewise
+//! tables     the newest value, likewise
 //! records    messages that lie where they are written, as that library's
 //! ```
 
@@ -48,12 +50,16 @@ mod lossless;
 mod lossy;
 mod many_publishers;
 mod ours;
+#[cfg(feature = "iceoryx2")]
+pub mod questions;
 mod queues;
 #[cfg(feature = "iceoryx2")]
 pub mod records;
 pub mod ringfire;
 mod select;
 pub mod shaq;
+#[cfg(feature = "iceoryx2")]
+pub mod tables;
 mod tasks;
 mod tokio;
 mod topics;

@@ -24,7 +24,7 @@ const RECORDS: &str = "annulus, records in place";
 const ROUNDS: usize = 11;
 
 /// Up to so many bytes ours is to be the faster one by far.
-const SMALL: usize = 1024;
+pub const SMALL: usize = 1024;
 
 /// Of iceoryx2's time.
 const AT_MOST: f64 = 0.3;

@@ -8,6 +8,8 @@
 //! wake_ups     to a process that sleeps
 //! iceoryx2     beside that library, with one subscriber and with four
 //! frames       written and read where they lie, beside that library's, up to 8 MiB
+//! questions    and answers, beside its requests and responses
+//! newest       the newest value, beside its blackboard
 //! others       what they have alike: the other processes
 //! ```
 
@@ -15,8 +17,12 @@
 mod frames;
 #[cfg(feature = "iceoryx2")]
 mod iceoryx2;
+#[cfg(feature = "iceoryx2")]
+mod newest;
 mod one_way;
 mod others;
+#[cfg(feature = "iceoryx2")]
+mod questions;
 mod round_trips;
 mod streams;
 mod wake_ups;
@@ -34,7 +40,7 @@ pub fn rows() -> Vec<Row> {
     rows.extend(one_way::rows());
     rows.extend(wake_ups::rows());
     #[cfg(feature = "iceoryx2")]
-    rows.extend(iceoryx2::rows().into_iter().chain(frames::rows()));
+    rows.extend([iceoryx2::rows(), frames::rows(), questions::rows(), newest::rows()].into_iter().flatten());
     rows
 }
 
@@ -44,7 +50,9 @@ pub fn works() -> Works {
     works.extend(one_way::works());
     works.extend(wake_ups::works());
     #[cfg(feature = "iceoryx2")]
-    for work in iceoryx2::works().into_iter().chain(frames::works()) {
+    for work in
+        [iceoryx2::works(), frames::works(), questions::works(), newest::works()].into_iter().flatten()
+    {
         // Some are those of other rows, too.
         if works.iter().all(|(name, _)| *name != work.0) {
             works.push(work);

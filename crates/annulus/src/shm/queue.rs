@@ -159,8 +159,8 @@ impl PlaceLock {
 }
 
 impl Drop for PlaceLock {
-    /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process, and in
-    /// a child that is about to become another program.
+    /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process, and
+    /// in a child that is about to become another program.
     fn drop(&mut self) {
         // It can't be refused: it is a lock of this opening.
         let _ = lock::give_up_byte(&*self.page, self.byte);

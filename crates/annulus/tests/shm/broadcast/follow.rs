@@ -523,7 +523,7 @@ fn publisher_that_hangs_is_overdue() {
         publisher.publish(life);
         assert_eq!(promised.recv().unwrap(), Received::Message(life));
     }
-    // One that looks now and then learns it, too, once. (This thread may have been away before the first look.)
+    // One that looks now and then learns it, too, once. (This thread may be late with its first look.)
     let looks = [(); 2].map(|()| {
         let look = promised.try_recv().unwrap();
         thread::sleep(DEADLINE);

@@ -26,7 +26,7 @@ fn each_message_is_received_once() {
             let all = Mutex::new(BTreeSet::new());
             let given_back = Mutex::new(0);
             let per_producer = COUNT / 20;
-            // All before the first message: the queue ends with its last producer, though another was to come.
+            // All before the first message: the queue ends with its last producer.
             let producers = [(); 3].map(|()| producer(&invitation));
             let consumers = [(); 3].map(|()| consumer(&invitation));
             thread::scope(|scope| {
