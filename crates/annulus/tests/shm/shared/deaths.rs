@@ -153,8 +153,8 @@ fn a_copy_in_a_child_keeps_nothing_that_has_ended() {
     let made = ends().unwrap();
     let (mut ours, mut theirs) = UnixStream::pair().unwrap();
     thread::scope(|scope| {
-        // SAFETY: it calls the system only.
         let waits = || i32::from(theirs.write_all(b"!").is_err() || theirs.read_exact(&mut [0]).is_err());
+        // SAFETY: it calls the system only.
         let child = scope.spawn(|| unsafe { in_a_child(waits) });
         ours.read_exact(&mut [0]).unwrap();
         drop(made);
