@@ -88,10 +88,11 @@ impl Types {
         let one = |of: &MessageType| messages(of.schema(), of.bytes());
         format!("question {}, answer {}", one(&self.question), one(&self.answer))
     }
-}
 
-fn text(of: &MessageType) -> Option<String> {
-    of.schema().map(ToString::to_string)
+    /// The schema and the length of each.
+    fn as_told(&self) -> [(Option<String>, usize); 2] {
+        [&self.question, &self.answer].map(|of| (of.schema().map(ToString::to_string), of.bytes()))
+    }
 }
 
 /// What came.
@@ -171,28 +172,10 @@ impl RawServer {
         self.end.now(py, |end| end.server.get_ref().capacity())
     }
 
-    /// The schema of a question.
+    /// The schema and the length of a question, and those of an answer.
     #[getter]
-    fn question_schema(&self) -> Option<String> {
-        text(&self.types.question)
-    }
-
-    /// The schema of an answer.
-    #[getter]
-    fn answer_schema(&self) -> Option<String> {
-        text(&self.types.answer)
-    }
-
-    /// How many bytes a question has.
-    #[getter]
-    fn question_bytes(&self) -> usize {
-        self.types.question.bytes()
-    }
-
-    /// How many bytes an answer has.
-    #[getter]
-    fn answer_bytes(&self) -> usize {
-        self.types.answer.bytes()
+    fn types(&self) -> [(Option<String>, usize); 2] {
+        self.types.as_told()
     }
 
     /// What this process joins by, if the service has no name.
@@ -341,28 +324,10 @@ impl RawClient {
         self.end.is_closed(py, |end| end.0.is_closed())
     }
 
-    /// The schema of a question.
+    /// The schema and the length of a question, and those of an answer.
     #[getter]
-    fn question_schema(&self) -> Option<String> {
-        text(&self.types.question)
-    }
-
-    /// The schema of an answer.
-    #[getter]
-    fn answer_schema(&self) -> Option<String> {
-        text(&self.types.answer)
-    }
-
-    /// How many bytes a question has.
-    #[getter]
-    fn question_bytes(&self) -> usize {
-        self.types.question.bytes()
-    }
-
-    /// How many bytes an answer has.
-    #[getter]
-    fn answer_bytes(&self) -> usize {
-        self.types.answer.bytes()
+    fn types(&self) -> [(Option<String>, usize); 2] {
+        self.types.as_told()
     }
 
     /// What the ring is.

@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -102,13 +101,12 @@ impl<T: Table<WORDS>, const WORDS: usize> Work for Write<T, WORDS> {
         T::offer(&offer, &parent.socket);
         let is_sent: bool = parent.hear();
         writer.put(mix(0));
-        let over = Arc::new(AtomicBool::new(!is_sent));
-        let told = Arc::clone(&over);
+        let over = AtomicBool::new(!is_sent);
         thread::scope(|scope| {
             scope.spawn(|| {
                 parent.tell(&());
                 parent.hear::<()>();
-                told.store(true, Ordering::Relaxed);
+                over.store(true, Ordering::Relaxed);
             });
             let mut sent = 0;
             while !over.load(Ordering::Relaxed) {

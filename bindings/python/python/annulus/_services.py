@@ -53,8 +53,9 @@ class _Part:
 class _Parts:
     def __init__(self, raw: Any, question: Asked, answer: Asked) -> None:
         service = called(raw.about.name)
-        self.question = _Part(service, question, raw.question_schema, raw.question_bytes)
-        self.answer = _Part(service, answer, raw.answer_schema, raw.answer_bytes)
+        asked, answered = raw.types
+        self.question = _Part(service, question, *asked)
+        self.answer = _Part(service, answer, *answered)
 
 
 class _ServiceEnd(_End):
