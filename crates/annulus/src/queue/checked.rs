@@ -17,6 +17,7 @@ use core::slice;
 use super::ends::{Read, Write};
 use super::lane_node::LaneNode;
 use super::roster::Round;
+use super::shared_slice::SharedSlice;
 use crate::base::same_type::Same;
 use crate::error::Refusal;
 use crate::message::Message;
@@ -49,6 +50,22 @@ impl<M: Message> Cell<M> {
             return Self(unsafe { transmute_copy(&message) });
         }
         Self(MaybeUninit::new(*message.encode(&mut MaybeUninit::uninit())))
+    }
+
+    /// A copy of these bytes, if they are as many as a message has in a ring. Another process may write there.
+    pub(crate) fn copied(bytes: SharedSlice<'_, u8>) -> Option<Self> {
+        let mut cell = MaybeUninit::<M::Wire>::uninit();
+        (bytes.len() == size_of::<M::Wire>()).then(|| {
+            // SAFETY: there is room for so many bytes, and nobody else knows of it.
+            unsafe { bytes.copy_all(cell.as_mut_ptr().cast()) };
+            Self(cell)
+        })
+    }
+
+    /// What was put in, as bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: `of` or `copied` has written each byte: `Wire` has no padding.
+        unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), size_of::<M::Wire>()) }
     }
 
     /// The message that this process has put in.
@@ -193,9 +210,7 @@ impl<T, M: Message> Checked<T, M> {
 #[cold]
 #[inline(never)]
 fn bad_value<M: Message>(cell: Cell<M>) -> BadValue {
-    // SAFETY: as in `Cell::is_message`.
-    let bytes = unsafe { slice::from_raw_parts(cell.0.as_ptr().cast(), size_of::<M::Wire>()) };
-    BadValue::of(M::SCHEMA, bytes)
+    BadValue::of(M::SCHEMA, cell.bytes())
 }
 
 impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {

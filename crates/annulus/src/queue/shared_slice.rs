@@ -211,7 +211,7 @@ impl<'a, T: Pod> SharedSlice<'a, T> {
     ///
     /// At `copy` there is room for as many, which is nobody else's.
     #[inline]
-    unsafe fn copy_all(self, copy: *mut T) {
+    pub(super) unsafe fn copy_all(self, copy: *mut T) {
         // SAFETY: `new` and the caller promise the memory on both sides.
         unsafe { copy_shared(copy.cast(), self.as_ptr().cast(), size_of::<T>() * self.len()) };
     }

@@ -1,12 +1,14 @@
 //! [`FrameNumbers`]: where the frames of a ring lie, and the cell that says so (`docs/SHM-FORMAT.md`, kinds
 //! 9 and 12). [`Cell`] and [`end_of_area`]: what a ring of records has in common with it (kind 6).
 
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use super::error::AttachError;
 use super::format::{CELLS_OFFSET, Layout, damaged, page};
 use super::message_type::MessageType;
 use crate::error::CapacityError;
+use crate::message::Message;
 use crate::message::schema::Schema;
 use crate::os::shared_memory::SharedMemory;
 use crate::ring::frames::{FrameStamp, HeldEntry};
@@ -152,6 +154,13 @@ pub(super) fn stamps(memory: &SharedMemory, place: &Place, count: usize) -> NonN
     // SAFETY: within the memory (asserted: the stamps lie before the end).
     let first = unsafe { memory.base().add(place.stamps) };
     NonNull::slice_from_raw_parts(first.cast(), count)
+}
+
+/// Where number `index` of messages lies that are one behind the other, if it is within `len` bytes.
+pub(super) fn place_of<T: Message>(index: usize, len: usize) -> Option<Range<usize>> {
+    let size = size_of::<T::Wire>();
+    let from = index.checked_mul(size)?;
+    from.checked_add(size).filter(|&to| to <= len).map(|to| from..to)
 }
 
 /// The first `len` bytes of a frame, which has so many.

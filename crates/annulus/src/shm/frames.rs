@@ -46,6 +46,9 @@
 //!
 //! Several publishers have a ring each; [`select!`](crate::select!) receives from all.
 //!
+//! All frames are of one size. A shorter message costs no more than its own bytes: the system gives memory to
+//! pages when they are written for the first time, and the frame that became free last is taken first.
+//!
 //! # Companions
 //!
 //! A frame may stand for memory that this library does not map: a GPU buffer, a dma-buf, a file. Make one for
@@ -174,7 +177,8 @@ impl Builder {
     /// so that other processes and programs know it: see [`AcceptedFrames::of`].
     ///
     /// To write them, take a slice of `T`s of a loan's bytes, by [`bytemuck::cast_slice_mut`] for example. It
-    /// fits: frames are aligned. To read them: [`Frame::values`].
+    /// fits: frames are aligned. To read them: [`Frame::values`]. Of types that are not
+    /// [`Pod`](bytemuck::Pod): [`Loan::set_message`] and [`Frame::message`].
     ///
     /// # Examples
     ///

@@ -16,9 +16,11 @@ use crate::base::sequence::Sequence;
 use crate::broadcast::{self, Lossless, Lossy, Mode};
 use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError, WriteError};
 use crate::memory::PlacedMemory;
+use crate::message::Message;
+use crate::queue::Cell;
 use crate::ring::frames::FrameKeeper;
 use crate::shm::fd::send_fd;
-use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of};
+use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of, place_of};
 use crate::transmit::Transmit as _;
 use crate::wait::Until;
 
@@ -51,6 +53,15 @@ impl<M: Mode> Publisher<M> {
         let frame = self.keeper.take();
         let bytes = bytes_of(&self.memory, &self.numbers, &self.place, frame, len);
         Ok(Loan { bytes, frame, publisher: self, is_stamped: false })
+    }
+
+    /// A frame with room for `count` messages, as they lie in a ring: see [`Loan::set_message`]. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`]: they take more bytes than [`frame_bytes`](Self::frame_bytes).
+    pub fn loan_messages<T: Message>(&mut self, count: usize) -> Result<Loan<'_, M>, TooLong> {
+        self.loan(count.saturating_mul(size_of::<T::Wire>()))
     }
 
     fn loan_of(&mut self, bytes: &[u8]) -> Result<Loan<'_, M>, TooLong> {
@@ -198,6 +209,53 @@ impl<M: Mode> Loan<'_, M> {
     pub fn truncate(&mut self, len: usize) {
         let len = len.min(self.bytes.len());
         self.bytes = NonNull::slice_from_raw_parts(self.bytes.cast(), len);
+    }
+
+    /// Writes number `index` of the messages that lie in it one behind the other, as they lie in a ring: see
+    /// [`Builder::of`](super::Builder::of). So messages of any type can be in a frame: enums, structs with
+    /// padding or with a `bool`. [`Frame::message`](super::Frame::message) reads them.
+    ///
+    /// # Panics
+    ///
+    /// If the loan has no room for so many messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// use annulus::shm::frames;
+    /// use annulus::{Message, Settings};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, Message)]
+    /// enum Step {
+    ///     Turn { degrees: f32 },
+    ///     Go(u16),
+    /// }
+    ///
+    /// let made = frames::Builder::new(Settings::new(4), 4096).of::<Step>().build()?;
+    /// let mut publisher = made.handle;
+    /// let mut subscriber = made.invitation.accept_frames()?.of::<Step>()?.subscribe()?; // usually elsewhere
+    ///
+    /// let steps = [Step::Turn { degrees: 90.0 }, Step::Go(3)];
+    /// let mut frame = publisher.loan_messages::<Step>(steps.len())?;
+    /// for (index, step) in steps.into_iter().enumerate() {
+    ///     frame.set_message(index, step);
+    /// }
+    /// frame.publish();
+    ///
+    /// let frame = subscriber.recv()?;
+    /// assert_eq!(frame.message(1), Some(Ok(Step::Go(3))));
+    /// assert!(frame.messages().unwrap().eq(steps.map(Ok)));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_message<T: Message>(&mut self, index: usize, message: T) {
+        let len = self.bytes.len();
+        let Some(place) = place_of::<T>(index, len) else {
+            let size = size_of::<T::Wire>();
+            panic!("message {index} is not in this frame: it has {len} bytes, and each message {size}");
+        };
+        self[place].copy_from_slice(Cell::of(message).bytes());
     }
 
     /// Which of the ring's frames it is, from 0 on: see [`Frame::index`](super::Frame::index).

@@ -12,10 +12,12 @@ use crate::base::sequence::Sequence;
 use crate::broadcast::{self, Foreign, LossyMode, Mode};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::memory::PlacedMemory;
-use crate::queue::SharedSlice;
+use crate::message::Message;
+use crate::message::schema::BadValue;
+use crate::queue::{Cell, SharedSlice};
 use crate::receive::{Receive, Waitable};
 use crate::ring::frames::{HeldFrame, HeldFrames};
-use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of};
+use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of, place_of};
 use crate::sync::{prefetch_to_read, seeded};
 use crate::wait::{Look, WaitStrategy, source_of_part};
 
@@ -240,6 +242,27 @@ impl Frame {
     #[must_use]
     pub fn values<T: Pod>(&self) -> Option<SharedSlice<'_, T>> {
         self.shared().cast()
+    }
+
+    /// A copy of number `index` of the messages that lie in it one behind the other, of any type: an enum, a
+    /// struct with padding or with a `bool`. `None` if there are fewer. See
+    /// [`Loan::set_message`](super::Loan::set_message).
+    ///
+    /// # Errors
+    ///
+    /// [`BadValue`]: the bytes there are no `T`, and this says which field is not.
+    #[must_use]
+    pub fn message<T: Message>(&self, index: usize) -> Option<Result<T, BadValue>> {
+        let place = place_of::<T>(index, self.len())?;
+        Some(Cell::copied(self.shared().slice(place))?.checked())
+    }
+
+    /// Copies of all messages that lie in it, one after the other, as [`message`](Self::message). `None` if
+    /// its bytes are no whole number of them.
+    #[must_use]
+    pub fn messages<T: Message>(&self) -> Option<impl Iterator<Item = Result<T, BadValue>> + '_> {
+        let is_whole = self.len().checked_rem(size_of::<T::Wire>()) == Some(0);
+        is_whole.then(|| (0..).map_while(|index| self.message(index)))
     }
 
     /// A copy of all of it. Allocates.

@@ -70,6 +70,38 @@ fn frames_come_in_order_and_in_place() {
     assert_eq!((ring.state(), subscriber.total_lagged()), (PeerState::Closed, 0));
 }
 
+/// Messages that are not plain: what a frame has there is checked, each by itself.
+#[test]
+fn message_of_a_frame_is_checked() {
+    let builder = frames::Builder::new(Settings::new(2), 40).of::<bool>();
+    let Shared { handle: mut publisher, invitation, .. } = builder.build().unwrap();
+    let mut subscriber = invitation.accept_frames().unwrap().of::<bool>().unwrap().subscribe().unwrap();
+    let mut loan = publisher.loan_messages::<bool>(3).unwrap();
+    loan.set_message(0, true);
+    loan.set_message(2, false);
+    loan[1] = 7;
+    loan.publish();
+    let frame = subscriber.recv().unwrap();
+    assert_eq!(
+        (frame.message(0), frame.message(2), frame.message::<bool>(3)),
+        (Some(Ok(true)), Some(Ok(false)), None)
+    );
+    let bad = frame.message::<bool>(1).unwrap().unwrap_err();
+    assert!(bad.to_string().contains('7'), "{bad}");
+    let whole: Vec<_> = frame.messages().unwrap().map(|message| message.ok()).collect();
+    assert_eq!(whole, [Some(true), None, Some(false)]);
+    // Three bytes are no whole number of these.
+    assert!(frame.messages::<u16>().is_none());
+    assert_eq!((frame.message::<u16>(0).is_some(), frame.message::<u16>(1)), (true, None));
+    assert_eq!(frame.message::<u32>(usize::MAX), None);
+    let refused = publisher.loan_messages::<u64>(usize::MAX).map(drop).unwrap_err();
+    assert_eq!((refused.len, refused.max), (usize::MAX, 40));
+    let mut loan = publisher.loan_messages::<u64>(5).unwrap();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| loan.set_message(5, 1_u64)));
+    let text = *panic.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(text, "message 5 is not in this frame: it has 40 bytes, and each message 8");
+}
+
 /// Frames of values: the ring says of which, and refuses a process that takes them for others.
 #[test]
 fn frames_of_values() {
