@@ -63,17 +63,19 @@ pub(crate) struct WorkSlot<T> {
 ///
 /// | bits | meaning |
 /// | --- | --- |
-/// | 0 to 1 | 0: done, 1: full, 2: claimed |
+/// | 0 to 1 | 1: full, 2: claimed, 3: done |
 /// | 2 to 11 | claimed: the place of its reader |
 /// | 12 to 15 | how often the message was given before, 15 at most |
 /// | 16 to 63 | the message's number and one more, modulo 2^48 |
+///
+/// All of it 0: no message was there yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlotWord(u64);
 
 const STATE: u64 = 3;
-const DONE: u64 = 0;
 const FULL: u64 = 1;
 const CLAIMED: u64 = 2;
+const DONE: u64 = 3;
 const PLACE_SHIFT: u32 = 2;
 const PLACES: u64 = 1 << 10;
 const GIVEN_SHIFT: u32 = 12;
@@ -105,7 +107,7 @@ impl SlotWord {
 
     /// Whether it is of this message.
     fn is_of(self, number: Number) -> bool {
-        self.0 >> NUMBER_SHIFT == Self::full(number).0 >> NUMBER_SHIFT
+        self.0 != 0 && self.0 >> NUMBER_SHIFT == Self::full(number).0 >> NUMBER_SHIFT
     }
 
     /// As this, claimed in that place.
@@ -122,7 +124,7 @@ impl SlotWord {
     /// As this, full once more.
     fn given_again(self) -> Self {
         let given = (self.given() + 1).min(MOST_GIVEN);
-        Self(self.finished().0 | given << GIVEN_SHIFT | FULL)
+        Self(self.0 >> NUMBER_SHIFT << NUMBER_SHIFT | given << GIVEN_SHIFT | FULL)
     }
 }
 

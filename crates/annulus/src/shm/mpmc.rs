@@ -83,6 +83,8 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 pub use super::places::Places;
 use super::shared::{Shared, WhenGone};
+use crate::Closer;
+use crate::base::common::Common;
 use crate::lane::WorkLane;
 use crate::message::Message;
 pub use consumer::{Claimed, Consumer};
@@ -209,7 +211,7 @@ impl Builder {
 /// A queue as a whole: its places, and its numbers. It neither sends nor receives, takes no place, and its
 /// drop closes nothing.
 pub struct Queue<T: Message> {
-    board: Board<T>,
+    board: Common<Board<T>>,
 }
 
 impl<T: Message> Queue<T> {
@@ -267,7 +269,14 @@ impl<T: Message> Queue<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(&self) {
-        self.board.close(false);
+        self.board.end(false);
+    }
+
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It does not keep
+    /// the queue open.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer::from_weak(self.board.downgrade())
     }
 
     /// Whether the queue is closed, by a process, or because all of a side were found to be gone.

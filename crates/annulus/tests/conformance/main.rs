@@ -303,12 +303,15 @@ conformance! { between processes:
     lossless_shared: SharedLossless,
     mp_lossy_shared: SharedMpLossy,
     mp_lossless_shared: SharedMpLossless,
+    frames_shared: SharedFrames,
+    lossless_frames_shared: SharedLosslessFrames,
 }
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { queues between processes:
     spsc_shared: SharedSpscQueue,
     mpsc_shared: SharedMpscQueue,
     records_shared: SharedRecordQueue,
+    work_shared: SharedWork,
 }
 conformance! { patterns:
     matching: Matching,
@@ -368,6 +371,8 @@ conformance! { runtime queues:
     spsc_shared_and_tasks: SharedSpscQueue,
     mpsc_shared_and_tasks: SharedMpscQueue,
     records_shared_and_tasks: SharedRecordQueue,
+    work_shared_and_tasks: SharedWork,
+    lossless_frames_shared_and_tasks: SharedLosslessFrames,
 }
 
 conformance! { runtime queues:

@@ -138,6 +138,13 @@ impl Publisher {
     pub fn publish(&mut self, bytes: &[u8]) -> Result<u64, TooLong> {
         Ok(self.loan_of(bytes)?.publish())
     }
+
+    /// Whether somebody has [closed](Self::close) the ring. If so, frames that are published from now on are
+    /// dropped.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.ring.is_closed()
+    }
 }
 
 impl Publisher<Lossless> {
@@ -290,12 +297,17 @@ impl<M: Mode> Loan<'_, M> {
 }
 
 impl Loan<'_> {
-    /// Publishes it, and returns its sequence. Never waits.
+    /// Publishes it, and returns its sequence. Never waits. If the ring is [closed](Publisher::close), it is
+    /// dropped.
     ///
     /// Then it gives up the message that the ring no longer keeps, and looks once at what all subscribers
     /// hold: O(subscribers × held).
     #[allow(clippy::must_use_candidate, reason = "most publishers have no use for it")]
     pub fn publish(mut self) -> u64 {
+        if self.publisher.is_closed() {
+            // No message follows the last one, so none is given up.
+            return self.publisher.ring.next_sequence();
+        }
         let (told, sequence) = self.stamp();
         self.publisher.ring.publish(told);
         self.finish();

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::memory::Board;
+use crate::Closer;
+use crate::base::common::Common;
 use crate::base::peer_liveness::{Gone, NowAndThen};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
 use crate::lane::{Found, Number, PlaceTable, Ticket, WorkLane, WorkReader};
@@ -51,7 +53,7 @@ const BETWEEN_LOOKS: u32 = 64;
 
 /// What a consumer and its claimed messages share.
 struct Seat<T: Message> {
-    board: Arc<Board<T>>,
+    board: Common<Board<T>>,
     place: usize,
     /// Where this consumer waits for messages.
     sent: EventCount,
@@ -94,14 +96,14 @@ impl<T: Message> Drop for Seat<T> {
         let (came, _) = board.consumers.numbers(place).producers();
         board.ledger(place).set_swept(came);
         if board.consumers.leave(place) {
-            board.close(false);
+            board.end(false);
         }
     }
 }
 
 impl<T: Message> Consumer<T> {
     pub(super) fn join(invitation: &Invitation) -> Result<Self, AttachError> {
-        let board = Arc::new(Board::<T>::attach(invitation)?);
+        let board = Board::<T>::attach(invitation)?;
         let (place, lock) = Board::<T>::place(&board.consumers)?;
         // What a dead one in this place has left. Then it is counted as one that has come.
         let found = board.sweep_place(place);
@@ -114,7 +116,7 @@ impl<T: Message> Consumer<T> {
         let watched = Arc::clone(&board.producers);
         let is_gone = move || watched.is_over();
         // Another process that closes the queue, or a consumer that dies, wakes no task: so the helper looks.
-        let (asks, over) = (Arc::clone(&board), is_gone.clone());
+        let (asks, over) = (board.clone(), is_gone.clone());
         let has_news = move || asks.has_ended() || over() || asks.has_unswept(place);
         let sent = EventCount::across(sent.woken_from_elsewhere(has_news), None);
         let reader = WorkReader::new(Arc::clone(&board.lanes), place);
@@ -162,31 +164,25 @@ impl<T: Message> Consumer<T> {
         self.recv_until(timeout)
     }
 
-    /// Receives messages that are there, `most` at most, and adds them to `messages`. How many. Never waits.
+    /// Receives messages that are there into `values`, as many as it has places at most. How many. Never
+    /// waits.
+    pub fn try_recv_batch(&mut self, values: &mut [T]) -> usize {
+        let received =
+            values.iter_mut().map_while(|value| self.try_recv().ok().map(|message| *value = message));
+        received.count()
+    }
+
+    /// Waits for a message, and receives it and what else is there into `values`, as many as it has places at
+    /// most. How many: none only if there are no places. See
+    /// [`send_batch`](super::Producer::send_batch).
     ///
-    /// # Examples
+    /// # Errors
     ///
-    /// ```
-    /// use annulus::shm::mpmc;
-    ///
-    /// let invitation = mpmc::Builder::new(annulus::Settings::new(8)).build::<u32>()?.invitation;
-    /// let mut producer = mpmc::producer::<u32>(&invitation)?;
-    /// let mut consumer = mpmc::consumer::<u32>(&invitation)?;
-    /// (1..=3).try_for_each(|number| producer.send(number))?;
-    /// let mut messages = Vec::new();
-    /// assert_eq!(consumer.recv_batch(2, &mut messages), 2);
-    /// assert_eq!(consumer.recv_batch(2, &mut messages), 1);
-    /// assert_eq!(messages, [1, 2, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn recv_batch(&mut self, most: usize, messages: &mut std::vec::Vec<T>) -> usize {
-        let mut count = 0;
-        while count < most {
-            let Ok(message) = self.try_recv() else { break };
-            messages.push(message);
-            count += 1;
-        }
-        count
+    /// As of [`recv`](Self::recv).
+    pub fn recv_batch(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = values.split_first_mut() else { return Ok(0) };
+        *first = self.recv()?;
+        Ok(1 + self.try_recv_batch(rest))
     }
 
     /// Claims the next message: it is this consumer's, and received when it is [done](Claimed::done). Waits
@@ -269,7 +265,14 @@ impl<T: Message> Consumer<T> {
 
     /// Closes the queue, for all processes. What was sent before is received.
     pub fn close(&self) {
-        self.seat.board.close(false);
+        self.seat.board.end(false);
+    }
+
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It keeps neither
+    /// the queue open nor this consumer's place.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer::from_weak(self.seat.board.downgrade())
     }
 
     /// Whether the queue is closed. Messages may be left to receive.

@@ -9,7 +9,9 @@ use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
+use crate::base::common::Common;
 use crate::base::peer_liveness::Gone;
+use crate::close::Close;
 use crate::error::CapacityError;
 use crate::lane::{Cells as SlotCells, Ledger, Number, PlaceTable, WorkLane, WorkSlot};
 use crate::memory::{Block, PlacedMemory};
@@ -66,7 +68,7 @@ impl Extent {
     }
 }
 
-/// The memory of a queue, as one handle has it.
+/// The memory of a queue, as one handle has it: the handle, what it claimed, and its closers.
 pub(super) struct Board<T: Message> {
     pub(super) lanes: Arc<[WorkLane<Cell<T>>]>,
     pub(super) producers: Arc<Table>,
@@ -117,7 +119,7 @@ pub(super) fn create<T: Message>(
     plan: &Settings,
     sides: [usize; 2],
     policies: Policies,
-) -> Result<(Board<T>, Invitation), ShareError> {
+) -> Result<(Common<Board<T>>, Invitation), ShareError> {
     let of = MessageType::of::<T>();
     check(plan)?;
     if let Some(&producers) = sides.iter().find(|places| !(1..=MOST_PLACES).contains(*places)) {
@@ -154,7 +156,7 @@ pub(super) fn create<T: Message>(
 
 impl<T: Message> Board<T> {
     /// The memory of another process's queue.
-    pub(super) fn attach(invitation: &Invitation) -> Result<Self, AttachError> {
+    pub(super) fn attach(invitation: &Invitation) -> Result<Common<Self>, AttachError> {
         let (kind, of) = (ShmKind::Mpmc, MessageType::of::<T>());
         invitation.is_for(kind, &of)?;
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
@@ -193,7 +195,7 @@ impl<T: Message> Board<T> {
         extent: &Extent,
         [producers, consumers]: [usize; 2],
         policies: Policies,
-    ) -> Self {
+    ) -> Common<Self> {
         assert!(extent.end <= memory.len() && memory.is_writable() && extent.ledgers % 128 == 0);
         let table = |first, count, ends| {
             Arc::new(Table { memory: Arc::clone(memory), page: Arc::clone(page), first, count, ends })
@@ -218,15 +220,11 @@ impl<T: Message> Board<T> {
         let sent = EventCount::across(sent, None);
         let (_, received) = sleepers::remotes_of_places(page, producers);
         let received = received.map(|remote| EventCount::across(remote, None)).collect();
-        Self {
-            lanes: lanes.into(),
-            producers: fed,
-            consumers: served,
-            ledgers,
-            drops: policies.drops,
-            sent,
-            received,
-        }
+        let drops = policies.drops;
+        let (lanes, producers, consumers) = (lanes.into(), fed, served);
+        let board = Self { lanes, producers, consumers, ledgers, drops, sent, received };
+        let [board] = Common::allocation().fill(board);
+        board
     }
 
     /// The ledger of a consumer's place.
@@ -259,13 +257,13 @@ impl<T: Message> Board<T> {
         }
         let is_gone = gone.look();
         if is_gone {
-            self.close(true);
+            self.end(true);
         }
         is_gone
     }
 
     /// Closes the queue, and wakes all.
-    pub(super) fn close(&self, is_death: bool) {
+    pub(super) fn end(&self, is_death: bool) {
         self.numbers().close(is_death);
         self.sent.notify_across();
         self.received.iter().for_each(EventCount::notify_across);
@@ -347,5 +345,15 @@ impl<T: Message> Board<T> {
         places.fold([0; 2], |[given, dropped], [more, lost]| {
             [given.wrapping_add(more), dropped.wrapping_add(lost)]
         })
+    }
+}
+
+impl<T: Message> Close for Board<T> {
+    fn close(&self) {
+        self.end(false);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.has_ended()
     }
 }

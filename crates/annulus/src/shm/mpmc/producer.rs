@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::memory::Board;
+use crate::Closer;
+use crate::base::common::Common;
 use crate::base::peer_liveness::Gone;
 use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 use crate::lane::{Number, PlaceTable};
@@ -18,7 +20,7 @@ use crate::shm::invitation::Invitation;
 use crate::shm::queue::PlaceLock;
 use crate::shm::sleepers;
 use crate::transmit::room::{Alone, AwaitRoom};
-use crate::transmit::{WaitsForRoom, transmits};
+use crate::transmit::{WaitsForRoom, in_parts, transmits};
 use crate::wait::{EventCount, RoomArm, Until, WaitStrategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Look, Poll, Waiting};
@@ -38,7 +40,7 @@ pub struct Producer<T: Message> {
     /// Whether all consumers are gone, and the queue ends with them.
     gone: Gone,
     strategy: WaitStrategy,
-    board: Board<T>,
+    board: Common<Board<T>>,
     _lock: PlaceLock,
 }
 
@@ -110,6 +112,53 @@ impl<T: Message> Producer<T> {
         crate::Transmit::send_timeout(self, value, timeout)
     }
 
+    /// Sends all of `values`, in order. Waits for room as often as necessary. There may be more values than
+    /// the ring holds. Consumers that sleep are woken once for all that found room at once.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives back the values that were not sent: the queue is closed, or was closed meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::mpmc;
+    ///
+    /// let invitation = mpmc::Builder::new(annulus::Settings::new(4)).build::<u32>()?.invitation;
+    /// let mut producer = mpmc::producer::<u32>(&invitation)?;
+    /// let mut consumer = mpmc::consumer::<u32>(&invitation)?;
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut messages = [0; 2];
+    /// assert_eq!((consumer.recv_batch(&mut messages)?, messages), (2, [1, 2]));
+    /// assert_eq!(consumer.try_recv_batch(&mut messages), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_batch<'v>(&mut self, values: &'v [T]) -> Result<(), SendError<&'v [T]>> {
+        let sent = in_parts(values, |rest| {
+            let count = self.put_some(rest);
+            // Nothing was sent where the ring is full, or closed.
+            if count == 0 {
+                self.put_late(rest[0], Until::FOREVER).map_err(|(refusal, _)| refusal)?;
+            }
+            Ok(count.max(1))
+        });
+        sent.map_err(|(rest, _)| SendError(rest))
+    }
+
+    /// Sends as many of `values` as there is room for, in order. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// Both give back the values that were not sent. [`Full`](TrySendError::Full): there is no room for them.
+    /// [`Closed`](TrySendError::Closed): the queue is closed.
+    pub fn try_send_batch<'v>(&mut self, values: &'v [T]) -> Result<(), TrySendError<&'v [T]>> {
+        match &values[self.put_some(values)..] {
+            [] => Ok(()),
+            rest if self.is_closed() => Err(TrySendError::Closed(rest)),
+            rest => Err(TrySendError::Full(rest)),
+        }
+    }
+
     /// As [`send`](Self::send), in a task: the task waits, not its thread.
     ///
     /// *Cancel safety*: a future that is dropped before it has returned `Ok` has sent nothing.
@@ -125,7 +174,14 @@ impl<T: Message> Producer<T> {
 
     /// Closes the queue, for all processes. What was sent before is received.
     pub fn close(&self) {
-        self.board.close(false);
+        self.board.end(false);
+    }
+
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It keeps neither
+    /// the queue open nor this producer's place.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer::from_weak(self.board.downgrade())
     }
 
     /// Whether the queue is closed.
@@ -156,6 +212,23 @@ impl<T: Message> Producer<T> {
 
     #[inline]
     fn put(&mut self, value: T) -> Result<(), (Refusal, T)> {
+        self.put_quietly(value)?;
+        self.board.sent.notify_across();
+        Ok(())
+    }
+
+    /// How many it has put in, of the first ones.
+    fn put_some(&mut self, values: &[T]) -> usize {
+        let count = values.iter().take_while(|value| self.put_quietly(**value).is_ok()).count();
+        if count > 0 {
+            self.board.sent.notify_across();
+        }
+        count
+    }
+
+    /// Wakes nobody.
+    #[inline]
+    fn put_quietly(&mut self, value: T) -> Result<(), (Refusal, T)> {
         if let Err(refusal) = self.look_for_room() {
             return Err((refusal, value));
         }
@@ -170,7 +243,6 @@ impl<T: Message> Producer<T> {
         if board.may_be_closed() && lane.take_back(number) {
             return Err((Refusal::Closed, value));
         }
-        board.sent.notify_across();
         Ok(())
     }
 
@@ -255,7 +327,7 @@ impl<T: Message> Drop for Producer<T> {
     /// All that was sent is received. The place is free then.
     fn drop(&mut self) {
         if self.board.producers.leave(self.place) {
-            self.board.close(false);
+            self.board.end(false);
         }
     }
 }

@@ -4,12 +4,14 @@
 //! mod      Ring, Publish, Receive, Verb: what every ring has in common
 //! copied   rings of u64, lossy and lossless, one publisher and many; taps
 //! fellows  those to which several processes publish
+//! frames   rings of frames
 //! owned    rings of vectors that are changed in place, or sent whole
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
 //! ordered  the same, of the ordered queue
 //! records  the same, of queues of records
+//! work     the same, of queues that consumers of several processes share
 //! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
@@ -17,6 +19,8 @@
 mod copied;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 mod fellows;
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+mod frames;
 mod group;
 #[cfg(feature = "async")]
 mod in_tasks;
@@ -26,6 +30,8 @@ mod owned;
 mod queue;
 mod records;
 mod stage;
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+mod work;
 
 use std::time::{Duration, Instant};
 
@@ -45,6 +51,8 @@ pub(crate) use copied::{MappedLossy, MappedMpLossless};
 pub(crate) use copied::{SharedLossless, SharedLossy};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use fellows::{SharedMpLossless, SharedMpLossy};
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use frames::{SharedFrames, SharedLosslessFrames};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpLossless, GroupedMpLossy};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;
@@ -65,6 +73,8 @@ pub(crate) use stage::{
     Behind, BehindEvents, BehindLossless, BehindMpEvents, BehindMpLossless, BehindMpLossy, Tracked,
     TrackedLossless,
 };
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use work::SharedWork;
 
 /// One kind of ring, and one way to receive from it.
 pub(crate) trait Ring: 'static {
