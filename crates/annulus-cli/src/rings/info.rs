@@ -53,7 +53,7 @@ pub(super) struct Info {
 
 /// How the frames of a ring are used.
 #[derive(Serialize)]
-struct FramesInfo {
+pub(crate) struct FramesInfo {
     count: u64,
     bytes: u64,
     /// For how many subscribers there is room.
@@ -65,7 +65,7 @@ struct FramesInfo {
 }
 
 impl FramesInfo {
-    fn of(used: &FrameUse) -> Self {
+    pub(crate) fn of(used: &FrameUse) -> Self {
         Self {
             count: used.frames as u64,
             bytes: used.frame_bytes as u64,
@@ -75,21 +75,21 @@ impl FramesInfo {
         }
     }
 
-    /// Two lines.
-    fn to_text(&self) -> [(&'static str, String); 2] {
-        let Self { count, bytes, room, most_held, held } = self;
+    /// How many there are, and of which size.
+    pub(crate) fn size_to_text(&self) -> String {
+        format!("{} of up to {} each", grouped(self.count), counted(self.bytes, "byte"))
+    }
+
+    /// How many are held.
+    pub(crate) fn held_to_text(&self) -> String {
+        let Self { room, most_held, held, .. } = self;
         let (here, sum) = (held.len() as u64, held.iter().sum::<u64>());
-        [
-            ("Frames", format!("{} of up to {} each", grouped(*count), counted(*bytes, "byte"))),
-            (
-                "Held",
-                format!(
-                    "{} by {} ({room} at most, {most_held} each)",
-                    grouped(sum),
-                    counted(here, "subscriber")
-                ),
-            ),
-        ]
+        format!("{} by {} ({room} at most, {most_held} each)", grouped(sum), counted(here, "subscriber"))
+    }
+
+    /// Whether a subscriber holds as many as it may, and so receives no more.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.held.contains(&self.most_held)
     }
 }
 
@@ -254,7 +254,11 @@ impl Info {
         lines.extend(
             self.deadline_ns.map(|ns| ("Deadline", format!("{} between two messages", duration(ns)))),
         );
-        lines.extend(self.frames.iter().flat_map(FramesInfo::to_text));
+        lines.extend(
+            self.frames
+                .iter()
+                .flat_map(|frames| [("Frames", frames.size_to_text()), ("Held", frames.held_to_text())]),
+        );
         lines.extend(self.readers.iter().map(|reader| ("Reader", reader.to_text())));
         let mut page = Page::new(room);
         for (key, value) in lines {

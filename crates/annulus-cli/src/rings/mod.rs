@@ -25,7 +25,7 @@ use annulus::shm::{Directory, Entry, NameError, PeerState};
 
 pub(crate) use arguments::{InfoArguments, ListArguments, RemoveArguments};
 pub(crate) use directory::{DirectoryOption, mismatch, observe, open, open_or_make, unusable};
-pub(crate) use info::ReaderInfo;
+pub(crate) use info::{FramesInfo, ReaderInfo};
 pub(crate) use ring::{Ring, SEATS, is_read, wait_for_readers};
 pub(crate) use sample::{has_messages, is_lossless, verb_for};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Fingerprint, PeerState, ShmKind};
+use annulus::shm::{Fingerprint, FrameUse, PeerState, ShmKind};
 
 use super::bridges::BridgeRoute;
 use crate::messages::Newest;
@@ -33,6 +33,8 @@ pub(crate) struct Ring {
     pub(crate) process: Option<Process>,
     pub(crate) header: Option<Header>,
     pub(crate) numbers: Option<Numbers>,
+    /// Of a ring of frames.
+    pub(crate) frames: Option<FrameUse>,
     /// Those with seats first.
     pub(crate) readers: Vec<Reader>,
     /// Whether its messages carry the time when they were published.
@@ -233,6 +235,7 @@ pub(crate) mod tests {
                 slot_bytes: 64,
             }),
             numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
+            frames: None,
             readers: (0..).zip(lags).map(reader).collect(),
             is_timed: false,
             message: None,

@@ -167,6 +167,7 @@ impl Sampler {
             process: entry.process.map(of_id),
             header: None,
             numbers: None,
+            frames: None,
             readers: Vec::new(),
             is_timed: false,
             message: None,
@@ -195,6 +196,7 @@ impl Watched {
             }
             let publisher = ring.process.as_ref();
             ring.readers = readers(observer, numbers.as_ref(), publisher, processes, self.clock);
+            ring.frames = observer.frames();
             ring.newest = self.decoder.as_ref().and_then(|decoder| newest(observer, decoder));
         }
         if ring.state == PeerState::Alive {

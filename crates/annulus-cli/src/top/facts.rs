@@ -8,6 +8,7 @@ use super::routes;
 use super::rows::{NONE, Row, UNKNOWN, is_full, line};
 use crate::measure::Latency;
 use crate::messages::{message_to_text, newest_to_text};
+use crate::rings::FramesInfo;
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Reader, Ring};
 use crate::text::{counted, duration, grouped, printable};
@@ -48,8 +49,16 @@ pub(super) fn facts(row: &Row<'_>, routes: &[BridgeRoute], history: &History) ->
         None if header.kind == ShmKind::BroadcastBytes => "records of any length".into(),
         None => format!("messages of {}", counted(header.payload_bytes, "byte")),
     };
+    let frames = ring.frames.as_ref().map(FramesInfo::of);
     let slots = format!("{} of {}", counted(header.capacity, "slot"), counted(header.slot_bytes, "byte"));
-    facts.push(plain("ring", format!("{slots}, for {what}")));
+    match &frames {
+        Some(frames) => {
+            facts.push(plain("frames", frames.size_to_text()));
+            let tone = if frames.is_exhausted() { Tone::Fair } else { Tone::Plain };
+            facts.push(Fact { name: "held", text: frames.held_to_text(), tone });
+        }
+        None => facts.push(plain("ring", format!("{slots}, for {what}"))),
+    }
     facts.extend(ring.message.as_ref().map(|message| plain("message", message_to_text(message))));
     let Some(numbers) = ring.numbers else {
         facts.push(plain("published", "its numbers are not known to this program".into()));

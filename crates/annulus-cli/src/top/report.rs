@@ -6,9 +6,9 @@ use super::history::History;
 use super::waits::Waits;
 use crate::measure::Latency;
 use crate::messages::Object;
-use crate::rings::ReaderInfo;
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Process, Ring, Sample};
+use crate::rings::{FramesInfo, ReaderInfo};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -39,6 +39,7 @@ struct RingReport<'a> {
     published_per_second: Option<f64>,
     pending: Option<u64>,
     readers: Vec<ReaderInfo>,
+    frames: Option<FramesInfo>,
     behind_ns: Option<Latency>,
     error: Option<&'a str>,
 }
@@ -66,6 +67,7 @@ fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
         published_per_second: history.rate(ring),
         pending: ring.numbers.and_then(|numbers| numbers.pending),
         readers: ring.readers.iter().map(ReaderInfo::of).collect(),
+        frames: ring.frames.as_ref().map(FramesInfo::of),
         behind_ns: history.waits(ring).and_then(Waits::percentiles),
         error: ring.trouble.as_deref(),
     }

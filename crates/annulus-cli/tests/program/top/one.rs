@@ -1,7 +1,7 @@
 //! `annulus top NAME`: the page of one ring.
 
 use annulus::Settings;
-use annulus::shm::{Directory, Shared, broadcast};
+use annulus::shm::{Directory, Shared, broadcast, frames};
 use serde_json::Value;
 
 use super::{publisher, top};
@@ -50,6 +50,32 @@ fn a_ring_without_times_has_a_page_too() {
     let report: Value =
         serde_json::from_str(&top(&names, &["ticks", "--interval", "0.1", "--json"]).0).unwrap();
     assert!(report["rings"][0]["behind_ns"].is_null(), "{report}");
+}
+
+#[test]
+fn page_of_a_ring_of_frames_says_what_is_held() {
+    let names = Names::new("frames");
+    let directory = Directory::open(&names.path).unwrap();
+    let builder = frames::Builder::new(Settings::new(4), 100_000).subscribers(3);
+    let Shared { handle: mut camera, invitation, .. } = builder.build().unwrap();
+    let _name = invitation.publish(&directory, "camera").unwrap();
+    let mut viewer = invitation.accept_frames().unwrap().subscribe().unwrap();
+    for picture in [b"one", b"two"] {
+        camera.publish(picture).unwrap();
+    }
+    let _held = [viewer.recv().unwrap(), viewer.recv().unwrap()];
+    let (page, complaint, code) = top(&names, &["camera", "--interval", "0.1"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    for line in [
+        "frames     11 of up to 100,000 bytes each\n",
+        "held       2 by 1 subscriber (3 at most, 2 each)\n",
+        "published  2 messages\n",
+    ] {
+        assert!(page.contains(line), "{line}\nis not in\n{page}");
+    }
+    let report: Value =
+        serde_json::from_str(&top(&names, &["camera", "--interval", "0.1", "--json"]).0).unwrap();
+    assert_eq!(report["rings"][0]["frames"]["held"], Value::from([2].as_slice()));
 }
 
 #[test]
