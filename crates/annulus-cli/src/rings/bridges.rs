@@ -39,6 +39,8 @@ pub(crate) struct BridgeRoute {
     pub(crate) kept: u64,
     pub(crate) lagged: u64,
     pub(crate) corrupt: u64,
+    /// Questions of a service that got no answer.
+    pub(crate) unanswered: u64,
     pub(crate) next: u64,
     /// To that host and back, in nanoseconds.
     pub(crate) round_trip_ns: Option<u64>,

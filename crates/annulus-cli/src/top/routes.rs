@@ -50,6 +50,9 @@ pub(super) fn words(route: &BridgeRoute) -> String {
     if route.corrupt > 0 {
         parts.push(format!("{} corrupt", grouped(route.corrupt)));
     }
+    if route.unanswered > 0 {
+        parts.push(format!("{} unanswered", grouped(route.unanswered)));
+    }
     if route.direction == Direction::Out && route.readers > 0 {
         parts.push(format!("{} once more", grouped(route.again)));
         parts.push(format!("{} kept for {}", grouped(route.kept), counted(route.readers, "bridge")));
@@ -97,6 +100,7 @@ pub(super) mod tests {
             BridgeRoute {
                 lagged: 3,
                 corrupt: 1,
+                unanswered: 4,
                 round_trip_ns: Some(1_200_000),
                 ..route("ticks", Direction::In, RouteState::Down)
             },
@@ -111,7 +115,7 @@ pub(super) mod tests {
             [
                 "← feed-1: not carried: the name is taken",
                 "→ network: open, 0 lagged, 1,005 once more, 17 kept for 2 bridges",
-                "← feed-1: down, 3 lagged, 1 corrupt, there and back in 1.20 ms",
+                "← feed-1: down, 3 lagged, 1 corrupt, 4 unanswered, there and back in 1.20 ms",
             ]
         );
     }

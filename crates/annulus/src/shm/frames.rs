@@ -504,6 +504,18 @@ impl<M> AcceptedFrames<M> {
         self.numbers.bytes
     }
 
+    /// At multiples of how many bytes frames begin.
+    #[must_use]
+    pub fn frame_alignment(&self) -> usize {
+        self.numbers.alignment
+    }
+
+    /// For how many subscribers at one time there is room, in all processes.
+    #[must_use]
+    pub fn most_subscribers(&self) -> usize {
+        self.numbers.tables
+    }
+
     /// How many frames a subscriber may hold at one time.
     #[must_use]
     pub fn most_held(&self) -> usize {

@@ -121,7 +121,7 @@ fn routes_of_bridges_are_shown() {
     let readme = fs::read_to_string(readme).unwrap();
     let schema = readme.lines().find(|line| line.starts_with("BridgeRoute{")).unwrap();
     let route = |place: &str, name: &str, rest: &str| {
-        let numbers = r#""messages":7,"samples":7,"bytes":56,"readers":0,"kept":0,"corrupt":0,"next":10"#;
+        let numbers = r#""messages":7,"samples":7,"bytes":56,"readers":0,"kept":0,"corrupt":0,"unanswered":2,"next":10"#;
         format!("{{{place},\"name\":{name:?},\"host\":\"far\",{rest},{numbers}}}\n")
     };
     let down = r#""direction":"In","state":"Down","refused":"","messages_per_second":0.5,"again":0,"lagged":3,"round_trip_ns":1500000"#;

@@ -209,7 +209,7 @@ impl fmt::Debug for Sender {
 
 /// What reads a table, of blocks of whatever size.
 trait Reads: Send + Sync {
-    fn get(&self, cell: usize, value: &mut [u8]) -> Result<(), GetError>;
+    fn get(&self, cell: usize, value: &mut [u8]) -> Result<u64, GetError>;
 
     /// What waits for changes of this cell, which is there, or of all.
     fn changes(&self, cell: Option<usize>) -> Box<dyn Tells>;
@@ -224,9 +224,10 @@ trait Reads: Send + Sync {
 }
 
 impl<const WORDS: usize, const LARGE: bool> Reads for typed::AcceptedWatch<Block<WORDS, LARGE>> {
-    fn get(&self, cell: usize, value: &mut [u8]) -> Result<(), GetError> {
-        unpack(&self.get(cell)?, value);
-        Ok(())
+    fn get(&self, cell: usize, value: &mut [u8]) -> Result<u64, GetError> {
+        let (written, found) = self.get_counted(cell)?;
+        unpack(&found, value);
+        Ok(written)
     }
 
     fn changes(&self, cell: Option<usize>) -> Box<dyn Tells> {
@@ -295,6 +296,36 @@ impl AcceptedWatch {
     ///
     /// If `value` has another length than the table's values.
     pub fn get(&self, cell: usize, value: &mut [u8]) -> Result<(), GetError> {
+        self.get_counted(cell, value).map(drop)
+    }
+
+    /// As [`get`](Self::get), and returns how many values were sent to the cell, with this one. A value with
+    /// a greater count is newer, in all processes. (A new table begins with 1 again.)
+    ///
+    /// # Errors
+    ///
+    /// [`GetError`]; `value` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// If `value` has another length than the table's values.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use annulus::{Settings, WaitStrategy};
+    /// # use annulus::shm::{Shared, blocks::MessageType};
+    /// # use annulus::shm::dynamic::watch::{self, AcceptedWatch};
+    /// let of = MessageType::of_bytes(4, 1);
+    /// let Shared { handle: mut sender, invitation, .. } = watch::table(Settings::new(2), &of)?;
+    /// (1..=3).try_for_each(|value| sender.send_to(1, &[value; 4]))?;
+    ///
+    /// let table = AcceptedWatch::accept(&invitation, &of, WaitStrategy::default())?;
+    /// let mut value = [0; 4];
+    /// assert_eq!((table.get_counted(1, &mut value)?, value), (3, [3; 4]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get_counted(&self, cell: usize, value: &mut [u8]) -> Result<u64, GetError> {
         assert_size(value, self.bytes);
         self.table.get(cell, value)
     }

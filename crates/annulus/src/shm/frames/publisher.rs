@@ -14,7 +14,9 @@ use std::time::Duration;
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::{self, Lossless, Lossy, Mode};
-use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError, WriteError};
+use crate::error::{
+    CapacityError, GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError, WriteError,
+};
 use crate::memory::PlacedMemory;
 use crate::message::Message;
 use crate::queue::Cell;
@@ -104,6 +106,12 @@ impl<M: Mode> Publisher<M> {
         self.ring.published()
     }
 
+    /// The sequence of the next frame.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.ring.next_sequence()
+    }
+
     /// How many messages stay for subscribers that come late.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -144,6 +152,37 @@ impl Publisher {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.ring.is_closed()
+    }
+}
+
+impl Publisher {
+    /// Leaves out the numbers before this one, and returns how many these are; 0 if it has passed that number
+    /// already. Subscribers count them as lagged. Never waits.
+    ///
+    /// For a program that passes frames on under the numbers that they had, and has not got all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`]: no ring has such a number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::frames;
+    ///
+    /// let made = frames::Builder::new(Settings::new(4).first(7), 100).build()?;
+    /// let mut publisher = made.handle;
+    /// let mut subscriber = made.invitation.accept_frames()?.subscribe()?;
+    /// assert_eq!((publisher.publish(b"one")?, publisher.skip_to(10)?, publisher.publish(b"two")?), (7, 2, 10));
+    /// assert_eq!((subscriber.recv()?.sequence(), subscriber.recv()?.sequence()), (7, 10));
+    /// assert_eq!(subscriber.total_lagged(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    // Decision 0151: a number that is left out is a stamp. (The keeper counts frames, not numbers: it keeps
+    // no fewer than the ring tells of.)
+    pub fn skip_to(&mut self, sequence: u64) -> Result<u64, CapacityError> {
+        self.ring.skip_to(sequence)
     }
 }
 

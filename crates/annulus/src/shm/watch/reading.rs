@@ -96,6 +96,11 @@ impl<T: Message> AcceptedWatch<T> {
     /// [`GetError`]. What it says of one cell says nothing of others.
     #[inline]
     pub fn get(&self, cell: usize) -> Result<T, GetError> {
+        get(&self.cells, cell).map(|(_, value)| value)
+    }
+
+    /// As [`get`](Self::get), and with the value comes how many were sent to the cell, with this one.
+    pub(in crate::shm) fn get_counted(&self, cell: usize) -> Result<(u64, T), GetError> {
         get(&self.cells, cell)
     }
 
@@ -215,14 +220,14 @@ impl fmt::Display for GetError {
 impl Error for GetError {}
 
 #[inline(always)]
-fn get<T: Message>(cells: &Cells<T>, cell: usize) -> Result<T, GetError> {
+fn get<T: Message>(cells: &Cells<T>, cell: usize) -> Result<(u64, T), GetError> {
     if cell >= cells.count() {
         return Err(GetError::NoCell { cell, cells: cells.count() });
     }
     let mut value = MaybeUninit::uninit();
     match cells.read(cell, &mut value) {
-        Ok((_, whole)) => match whole.checked() {
-            Ok(value) => Ok(value.take()),
+        Ok((written, whole)) => match whole.checked() {
+            Ok(value) => Ok((written, value.take())),
             Err(corrupt) => Err(GetError::Corrupt(corrupt.bad_value())),
         },
         Err(Unread::Empty) => Err(GetError::Empty),
@@ -280,7 +285,7 @@ impl<T: Message> Receiver<T> {
     /// [`GetError`].
     #[inline]
     pub fn get(&self) -> Result<T, GetError> {
-        get(&self.cells, self.cell)
+        get(&self.cells, self.cell).map(|(_, value)| value)
     }
 
     /// Which cell it is of.

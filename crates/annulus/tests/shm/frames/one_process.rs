@@ -200,6 +200,38 @@ fn loss_is_counted() {
     assert_eq!(oldest.total_lagged(), 3);
 }
 
+/// Whatever numbers are left out: frames that are held stay as they are, and there is always one to write to.
+#[test]
+fn skipped_numbers_are_lost_and_take_no_frame() {
+    let builder = frames::Builder::new(Settings::new(4), 8).subscribers(2).held(3);
+    let Shared { handle: mut publisher, invitation, .. } = builder.build().unwrap();
+    let ring = invitation.accept_frames().unwrap();
+    let mut holds = ring.subscribe().unwrap();
+    let mut held = Vec::new();
+    for gap in [0, 1, 3, 4, 5, 1_000, 0, 2, 4, 0, 0, 7] {
+        let next = publisher.sequence();
+        assert_eq!(publisher.skip_to(next + gap).unwrap(), gap);
+        let sequence = publisher.publish(&(next + gap).to_ne_bytes()).unwrap();
+        assert_eq!((sequence, publisher.skip_to(0).unwrap()), (next + gap, 0), "it never goes back");
+        let lost = holds.total_lagged();
+        let frame = holds.recv().unwrap();
+        assert_eq!((frame.sequence(), holds.total_lagged() - lost), (sequence, gap));
+        held.push(frame);
+        if held.len() == 3 {
+            held.remove(0);
+        }
+        for frame in &held {
+            assert_eq!(frame.to_vec(), frame.sequence().to_ne_bytes());
+        }
+    }
+    // The three numbers before the last were left out, and the ring keeps four.
+    let mut late = ring.subscribe_from_oldest().unwrap();
+    let last = publisher.sequence() - 1;
+    assert_eq!(late.recv().unwrap().sequence(), last);
+    assert!(publisher.skip_to(u64::MAX).is_err());
+    assert_eq!(publisher.sequence(), last + 1);
+}
+
 /// However many are held, the publisher finds one more, and what is let go comes back.
 #[test]
 fn frames_are_enough_for_all() {
