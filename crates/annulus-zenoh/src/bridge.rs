@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Directory, Invitation, NamedRing, PeerState, RingInfo};
+use annulus::shm::{Directory, Invitation, NamedRing, PeerState, RingInfo, ShmKind};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
@@ -55,6 +55,8 @@ pub(crate) enum Event {
     Token(SampleKind, String),
     /// What another bridge says of the ring of this host and name.
     Described((String, String), Result<Description, Refused>),
+    /// Not all values of the table of this host and name have come.
+    Unanswered((String, String)),
     /// A ring that this bridge has made is gone.
     Unmade(u64),
     Stop,
@@ -242,6 +244,11 @@ impl Manager {
                 Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(Event::Token(kind, key)) => self.hear(kind, &key),
                 Ok(Event::Described(key, described)) => self.learn(&key, described),
+                Ok(Event::Unanswered(key)) => {
+                    if let Some(table) = self.incoming.get_mut(&key) {
+                        table.ask_at = Some(Instant::now() + ANSWER);
+                    }
+                }
                 Ok(Event::Unmade(epoch)) => self.makes.made.remove(epoch),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -286,23 +293,25 @@ impl Manager {
             // (One that goes at this moment, or is not whole yet, is looked at again.)
             let Ok(invitation) = Invitation::find(&ring) else { continue };
             let Ok(info) = invitation.info() else { continue };
-            self.send(name, &invitation, &info);
-            self.known.insert(name.clone(), ring);
+            if self.send(name, &invitation, &info) {
+                self.known.insert(name.clone(), ring);
+            }
         }
     }
 
-    /// Begins to send this ring, unless it was sent already, or comes from the network.
-    fn send(&mut self, name: &str, invitation: &Invitation, info: &RingInfo) {
+    /// Begins to send this ring, unless it was sent already, or comes from the network. False: it is to be
+    /// looked at again.
+    fn send(&mut self, name: &str, invitation: &Invitation, info: &RingInfo) -> bool {
         let epoch = info.identity();
         let key = (name.to_string(), epoch);
         let is_known = self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key);
         if is_known || seen::is_of_bridge(info) {
-            return;
+            return true;
         }
         if self.makes.made.contains(epoch) {
             // (From here on it is known, also where another bridge of this machine can't be heard.)
             self.sent.insert(name.into(), epoch);
-            return;
+            return true;
         }
         let begun =
             Outgoing::begin(&self.makes.session, &self.config, (&self.makes.host, name), invitation, info);
@@ -314,11 +323,21 @@ impl Manager {
                 self.outgoing.insert(key, ring);
             }
             Err(why) => {
-                self.sent.insert(name.into(), epoch);
-                let state = RouteState::Refused(why);
-                self.settle(Counters::new(Direction::Out, &self.makes.host, name, state).route());
+                let refused = RouteState::Refused(why);
+                let place = (Direction::Out, (self.makes.host.clone(), name.into()));
+                let was = self.settled.get(&place).map(|route| &route.state);
+                // A service may have no place for a client at the moment: it is looked at again.
+                let is_tried_again = info.kind() == ShmKind::Service;
+                if !is_tried_again {
+                    self.sent.insert(name.into(), epoch);
+                } else if was == Some(&refused) {
+                    return false;
+                }
+                self.settle(Counters::new(Direction::Out, &self.makes.host, name, refused).route());
+                return !is_tried_again;
             }
         }
+        true
     }
 
     /// A token of another bridge came, or went.

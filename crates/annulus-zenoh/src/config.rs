@@ -40,6 +40,7 @@ pub struct Config {
     pub(crate) most_rings: usize,
     pub(crate) most_bytes: u64,
     pub(crate) close_after: Option<Duration>,
+    pub(crate) answer_timeout: Duration,
     pub(crate) on_change: Option<Arc<OnChange>>,
     pub(crate) ros2: ros2::Settings,
 }
@@ -90,6 +91,7 @@ impl Config {
             most_rings: 256,
             most_bytes: 256 << 20,
             close_after: None,
+            answer_timeout: Duration::from_secs(10),
             on_change: None,
             ros2: ros2::Settings::default(),
         }
@@ -223,6 +225,14 @@ impl Config {
     /// still, and continues when the bridge is back.
     pub fn close_after(mut self, down: Duration) -> Self {
         self.close_after = Some(down);
+        self
+    }
+
+    /// How long a question to a service of another machine waits for its answer; 10 seconds by default. Then
+    /// it is refused here, and counted as [unanswered](Route::unanswered). (If the server there answers
+    /// later, the answer is dropped.)
+    pub fn answer_timeout(mut self, timeout: Duration) -> Self {
+        self.answer_timeout = timeout;
         self
     }
 

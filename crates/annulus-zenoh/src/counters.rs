@@ -1,7 +1,7 @@
 //! [`Route`]: what a bridge has carried of a ring, and how it is. [`Counters`]: where it is counted.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use serde::Serialize;
 
@@ -42,9 +42,12 @@ pub struct Route {
     pub host: String,
     /// The ring's name.
     pub name: String,
+    /// What the ring is: `lossy`, `mp_lossy`, `lossless`, `frames`, `watch` (newest values), or `service`.
+    /// Empty while that is not known, and of what is not carried.
+    pub kind: String,
     /// How it is.
     pub state: RouteState,
-    /// Messages that were carried.
+    /// Messages that were carried: also frames, changes of newest values, and questions that were answered.
     pub messages: u64,
     /// Samples of the network that they were in.
     pub samples: u64,
@@ -61,6 +64,8 @@ pub struct Route {
     /// In: samples that were no messages of this ring, and were dropped. Out: messages that ROS 2 has not,
     /// and that went to other bridges only.
     pub corrupt: u64,
+    /// Questions of a service that got no answer.
+    pub unanswered: u64,
     /// The number of the next message.
     pub next: u64,
     /// In: how long the way to that host and back took, in nanoseconds, a second ago at most.
@@ -73,6 +78,8 @@ pub(crate) struct Counters {
     direction: Direction,
     host: String,
     name: String,
+    /// Once it is known.
+    kind: OnceLock<String>,
     state: Mutex<RouteState>,
     messages: AtomicU64,
     samples: AtomicU64,
@@ -82,6 +89,7 @@ pub(crate) struct Counters {
     kept: AtomicU64,
     lagged: AtomicU64,
     corrupt: AtomicU64,
+    unanswered: AtomicU64,
     next: AtomicU64,
 }
 
@@ -92,6 +100,7 @@ impl Counters {
             direction,
             host: host.into(),
             name: name.into(),
+            kind: OnceLock::new(),
             state: Mutex::new(state),
             messages: zero(),
             samples: zero(),
@@ -101,6 +110,7 @@ impl Counters {
             kept: zero(),
             lagged: zero(),
             corrupt: zero(),
+            unanswered: zero(),
             next: zero(),
         }
     }
@@ -131,6 +141,15 @@ impl Counters {
         self.corrupt.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn unanswered(&self) {
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the ring is, which does not change.
+    pub(crate) fn is(&self, kind: &str) {
+        _ = self.kind.set(kind.into());
+    }
+
     /// The number of the next message.
     pub(crate) fn go_to(&self, next: u64) {
         self.next.store(next, Ordering::Relaxed);
@@ -158,6 +177,7 @@ impl Counters {
             direction: self.direction,
             host: self.host.clone(),
             name: self.name.clone(),
+            kind: self.kind.get().cloned().unwrap_or_default(),
             state: self.state(),
             messages: of(&self.messages),
             samples: of(&self.samples),
@@ -167,6 +187,7 @@ impl Counters {
             kept: of(&self.kept),
             lagged: of(&self.lagged),
             corrupt: of(&self.corrupt),
+            unanswered: of(&self.unanswered),
             next: of(&self.next),
             round_trip_ns: None,
         }

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use annulus::shm::blocks::MessageType;
-use annulus::shm::{Directory, PublishedName};
+use annulus::shm::{Directory, Invitation, PublishedName};
 use zenoh::liveliness::LivelinessToken;
 use zenoh::{Session, Wait};
 
 use crate::bridge::Event;
 use crate::counters::{Counters, RouteState};
-use crate::description::Refused;
+use crate::description::{Frames, Refused};
 use crate::keys;
 use crate::local::Sink;
 use crate::wire::{Ack, Frame, Needs};
@@ -89,38 +89,58 @@ pub(crate) struct Makes {
     pub(crate) events: Sender<Event>,
 }
 
+/// What the messages of a ring are, and how many it has.
+pub(crate) enum Of {
+    Messages(MessageType, usize),
+    Frames(Frames),
+}
+
 /// What ring is to be made.
 pub(crate) struct Plan {
     pub(crate) makes: Makes,
     /// Of the ring.
     pub(crate) name: String,
-    pub(crate) of: MessageType,
-    pub(crate) capacity: usize,
+    pub(crate) of: Of,
     /// Its publisher waits for subscribers, and begins with so many.
     pub(crate) lossless: Option<usize>,
     /// Lost messages can be asked for.
     pub(crate) acks: Option<Acks>,
 }
 
-impl Plan {
-    fn make(&self, first: u64) -> Result<Published, Refused> {
-        let (sink, invitation) = Sink::new(&self.of, (self.capacity, self.lossless.is_some()), first)?;
+impl Makes {
+    /// Gives a name to what was made, and tells other bridges that a bridge has made it.
+    pub(crate) fn publish<E>(
+        &self,
+        name: &str,
+        end: E,
+        invitation: &Invitation,
+    ) -> Result<Published<E>, Refused> {
         let epoch = invitation.info().map_err(|error| error.to_string())?.identity();
-        let Makes { session, directory, host, boot, made, events } = &self.makes;
+        let Self { session, directory, host, boot, made, events } = self;
         // Before it has a name: no bridge of this machine sends it out.
         made.insert(epoch);
         let unmade = Unmade { epoch, events: events.clone() };
         let token = session.liveliness().declare_token(keys::made_token(host, boot, epoch)).wait();
         let token = token.map_err(|error| error.to_string())?;
-        let name = invitation.publish(directory, &self.name).map_err(|error| error.to_string())?;
-        Ok(Published { sink, _name: name, _token: token, _unmade: unmade })
+        let name = invitation.publish(directory, name).map_err(|error| error.to_string())?;
+        Ok(Published { end, _name: name, _token: token, _unmade: unmade })
     }
 }
 
-/// A ring that is there.
-struct Published {
+impl Plan {
+    fn make(&self, first: u64) -> Result<Published<Sink>, Refused> {
+        let (sink, invitation) = match &self.of {
+            Of::Messages(of, capacity) => Sink::new(of, (*capacity, self.lossless.is_some()), first)?,
+            Of::Frames(shape) => Sink::of_frames(shape, first)?,
+        };
+        self.makes.publish(&self.name, sink, &invitation)
+    }
+}
+
+/// A ring that is there, by what writes to it.
+pub(crate) struct Published<E> {
     /// In this order: the ring ends, its name goes, and then the word that a bridge made it.
-    sink: Sink,
+    pub(crate) end: E,
     _name: PublishedName,
     _token: LivelinessToken,
     _unmade: Unmade,
@@ -143,7 +163,7 @@ impl Drop for Unmade {
 pub(crate) struct FarRing {
     plan: Plan,
     /// `None` when it could not be made anew.
-    published: Option<Published>,
+    published: Option<Published<Sink>>,
     counters: Arc<Counters>,
     /// Whether as many subscribers as it begins with were there.
     has_begun: bool,
@@ -164,13 +184,12 @@ impl FarRing {
     /// Publishes what a sample has. Waits for subscribers of a lossless ring, as long as `goes_on`. Whether
     /// the ring ends behind these messages.
     pub(crate) fn take(&mut self, frame: Frame, payload: &[u8], goes_on: &dyn Fn() -> bool) -> bool {
-        let bytes = self.plan.of.bytes();
         let Some(published) = &mut self.published else { return true };
-        if !payload.len().is_multiple_of(bytes) {
+        let Some(count) = published.end.count(payload, frame.is_one) else {
             self.counters.corrupt();
             return false;
-        }
-        let next = published.sink.next();
+        };
+        let next = published.end.next();
         if next < frame.after {
             self.ask(next);
             return false;
@@ -178,21 +197,19 @@ impl FarRing {
         let Some(lagged) = self.skip_to(frame.first) else { return self.published.is_none() };
         let Some(published) = &mut self.published else { return true };
         self.counters.lagged(lagged);
-        if let Some(count) = self.plan.lossless.filter(|_| !self.has_begun && !payload.is_empty()) {
-            published.sink.await_subscribers(count, goes_on);
+        if let Some(subscribers) = self.plan.lossless.filter(|_| !self.has_begun && count > 0) {
+            published.end.await_subscribers(subscribers, goes_on);
             self.has_begun = true;
         }
-        let begin = published.sink.next();
+        let begin = published.end.next();
         // Those before it are there already.
-        let known =
-            usize::try_from(begin.saturating_sub(frame.first)).unwrap_or(usize::MAX).saturating_mul(bytes);
-        published.sink.put(payload.get(known..).unwrap_or_default(), goes_on);
-        let end = published.sink.next();
+        let bytes = published.end.put(payload, (begin.saturating_sub(frame.first), count), goes_on);
+        let end = published.end.next();
         if end > begin {
-            self.counters.carried(end - begin, (end - begin) * bytes as u64);
+            self.counters.carried(end - begin, bytes);
         }
         self.counters.go_to(end);
-        self.say_how_far(end, payload.len(), payload.is_empty() || frame.ends);
+        self.say_how_far(end, payload.len(), count == 0 || frame.ends);
         if frame.ends {
             self.published = None;
         }
@@ -203,8 +220,8 @@ impl FarRing {
     /// ring any more.
     fn skip_to(&mut self, next: u64) -> Option<u64> {
         let published = self.published.as_mut()?;
-        let was = published.sink.next();
-        let skipped = published.sink.skip_to(next);
+        let was = published.end.next();
+        let skipped = published.end.skip_to(next);
         if skipped.is_some() {
             return skipped;
         }

@@ -6,18 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use annulus::shm::blocks::MessageType;
 use zenoh::bytes::Encoding;
 use zenoh::pubsub::Subscriber;
+use zenoh::query::{ConsolidationMode, Reply};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
+use crate::bridge::Event;
 use crate::config::Config;
 use crate::counters::{Counters, Direction, Route, RouteState};
-use crate::description::{Description, Refused};
-use crate::far_ring::{Acks, FarRing, Makes, Plan};
+use crate::description::{Description, Refused, Shape};
+use crate::far_ring::{Acks, FarRing, Makes, Of, Plan};
 use crate::keys;
-use crate::outgoing::encoding_of;
-use crate::wire::{Frame, Needs};
+use crate::services::FarService;
+use crate::values::FarTable;
+use crate::wire::{Change, Frame, Needs};
 
 /// So many bytes that come before it is known what the ring is are kept.
 const MOST_WAITING: usize = 1 << 20;
@@ -28,6 +32,9 @@ const MOST_QUEUED: usize = 1024;
 /// And so many bytes of them.
 const MOST_QUEUED_BYTES: usize = 16 << 20;
 
+/// The values of a table come within that time, or are asked for again.
+const VALUES: Duration = Duration::from_secs(30);
+
 /// A bridge that gets a ring without loss says how far it is at least so often.
 const HEARTBEAT: Duration = Duration::from_millis(500);
 
@@ -36,6 +43,8 @@ pub(crate) struct Incoming {
     shared: Arc<Shared>,
     /// Keeps the messages coming.
     _subscriber: Subscriber<()>,
+    /// Keeps newest values coming, where it is a table.
+    values: Option<Subscriber<()>>,
     acks: Acks,
     /// Whether lost messages can be asked for.
     is_reliable: bool,
@@ -83,6 +92,10 @@ enum To {
     Ring(Box<FarRing>),
     /// To the thread of a lossless ring, which waits for subscribers.
     Thread(Queue),
+    /// To a table, at once, under keys of their own.
+    Values(Box<FarTable>),
+    /// Nowhere: the service asks.
+    Service(FarService),
 }
 
 /// Samples for the thread of a ring.
@@ -147,6 +160,19 @@ impl Shared {
         }
     }
 
+    /// On the network's thread: the value of a cell, that changed or was asked for.
+    fn take_value(&self, sample: &Sample) {
+        let change = sample.attachment().and_then(|attachment| Change::of_bytes(&attachment.to_bytes()));
+        let Some(change) = change.filter(|_| sample.kind() == SampleKind::Put) else {
+            return self.counters.corrupt();
+        };
+        match &mut self.ring().stage {
+            Stage::Open { encoding, .. } if *sample.encoding() != *encoding => self.counters.corrupt(),
+            Stage::Open { to: To::Values(table), .. } => table.take(change, &sample.payload().to_bytes()),
+            _ => {}
+        }
+    }
+
     /// Whether the ring ends behind these messages, and is not ended by its thread.
     fn pass(&self, to: &mut To, frame: Frame, payload: &[u8]) -> bool {
         match to {
@@ -154,6 +180,12 @@ impl Shared {
             To::Thread(queue) => {
                 queue.push(frame, payload.to_vec());
                 false
+            }
+            To::Values(_) | To::Service(_) => {
+                if !payload.is_empty() {
+                    self.counters.corrupt();
+                }
+                frame.ends
             }
         }
     }
@@ -202,6 +234,7 @@ impl Incoming {
         Ok(Self {
             shared,
             _subscriber: subscriber,
+            values: None,
             acks,
             is_reliable: false,
             said: None,
@@ -253,11 +286,14 @@ impl Incoming {
             Stage::Over => return Ok(false),
             Stage::Open { to, .. } => {
                 let after = if described.reliable { described.next } else { 0 };
-                let told = Frame { epoch: 0, first: described.next, after, ends: described.ended };
+                let told =
+                    Frame { epoch: 0, first: described.next, after, ends: described.ended, is_one: false };
                 if self.shared.pass(to, told, &[]) {
                     self.shared.finish(&mut ring);
                     return Ok(false);
                 }
+                drop(ring);
+                self.ask_for_values(makes);
                 return Ok(true);
             }
             Stage::Waiting { .. } => {}
@@ -273,14 +309,24 @@ impl Incoming {
     }
 
     /// Makes the ring.
-    fn open(&self, makes: &Makes, config: &Config, described: &Description) -> Result<bool, Refused> {
-        let (of, capacity) = described.ring(config.most_bytes)?;
+    fn open(&mut self, makes: &Makes, config: &Config, described: &Description) -> Result<bool, Refused> {
         let is_lossless = described.reliable && described.kind == "lossless";
+        let of = match described.shape(config.most_bytes)? {
+            Shape::Messages(of, capacity) => Of::Messages(of, capacity),
+            Shape::Frames(shape) => Of::Frames(shape),
+            Shape::Values(of, cells) => return self.open_values(makes, (&of, cells), described),
+            Shape::Service([question, answer], open) => {
+                let Route { host, name, .. } = self.route();
+                let asks = (keys::questions(&host, &name, self.epoch()), config.answer_timeout);
+                let (of, counters) = (([&question, &answer], open), Arc::clone(&self.shared.counters));
+                let service = FarService::begin(makes, &name, of, asks, counters)?;
+                return Ok(self.opened(described, To::Service(service)));
+            }
+        };
         let plan = Plan {
             makes: makes.clone(),
             name: self.route().name,
             of,
-            capacity,
             lossless: is_lossless.then_some(config.subscribers),
             acks: described.reliable.then(|| self.acks.clone()),
         };
@@ -289,17 +335,66 @@ impl Incoming {
         // What came before the answer belongs to it.
         let first = samples.first().map_or(described.begin, |(frame, _)| frame.first.min(described.begin));
         let far = FarRing::begin(plan, first, Arc::clone(&self.shared.counters))?;
-        let mut to = if is_lossless { self.spawn(far)? } else { To::Ring(Box::new(far)) };
+        let to = if is_lossless { self.spawn(far)? } else { To::Ring(Box::new(far)) };
+        drop(ring);
+        Ok(self.opened(described, to))
+    }
+
+    /// Makes the table, and asks for its values.
+    fn open_values(
+        &mut self,
+        makes: &Makes,
+        of: (&MessageType, usize),
+        described: &Description,
+    ) -> Result<bool, Refused> {
+        let Route { host, name, .. } = self.route();
+        let taking = Arc::clone(&self.shared);
+        let subscriber = makes
+            .session
+            .declare_subscriber(keys::cells(&host, &name))
+            .callback(move |sample| taking.take_value(&sample))
+            .wait()
+            .map_err(|error| error.to_string())?;
+        let table = FarTable::begin(makes, &name, of, self.epoch(), Arc::clone(&self.shared.counters))?;
+        self.values = Some(subscriber);
+        let goes_on = self.opened(described, To::Values(Box::new(table)));
+        self.ask_for_values(makes);
+        Ok(goes_on)
+    }
+
+    /// Asks for the values of all cells, of a table that is there. It listens already.
+    fn ask_for_values(&self, makes: &Makes) {
+        if self.values.is_none() {
+            return;
+        }
+        let Route { host, name, .. } = self.route();
+        let (taking, events) = (Arc::clone(&self.shared), makes.events.clone());
+        let key = (host, name);
+        let asked = keys::cells(&key.0, &key.1);
+        let told = move |reply: Reply| match reply.result() {
+            Ok(sample) => taking.take_value(sample),
+            // Not all have come: it is asked again.
+            Err(_) => _ = events.send(Event::Unanswered(key.clone())),
+        };
+        let get = makes.session.get(asked).consolidation(ConsolidationMode::None).timeout(VALUES);
+        _ = get.callback(told).wait();
+    }
+
+    /// What was made is there. What came before goes to it. Whether it goes on.
+    fn opened(&self, described: &Description, mut to: To) -> bool {
+        let mut ring = self.shared.ring();
+        let Stage::Waiting { samples, .. } = &mut ring.stage else { return false };
+        self.shared.counters.is(&described.kind);
         self.set(RouteState::Open);
         let mut is_over = false;
         for (frame, payload) in std::mem::take(samples) {
             is_over |= self.shared.pass(&mut to, frame, &payload);
         }
-        ring.stage = Stage::Open { encoding: encoding_of(&described.fingerprint), to };
+        ring.stage = Stage::Open { encoding: described.encoding(), to };
         if is_over {
             self.shared.finish(&mut ring);
         }
-        Ok(!is_over)
+        !is_over
     }
 
     /// The thread of a lossless ring.
@@ -332,11 +427,15 @@ impl Incoming {
             self.shared.is_over.store(true, Ordering::Relaxed);
         }
         let stage = std::mem::replace(&mut self.shared.ring().stage, Stage::Over);
-        if let Stage::Open { to: To::Thread(Queue { samples, thread, .. }), .. } = stage {
-            drop(samples);
-            if stops {
-                _ = thread.join();
+        match stage {
+            Stage::Open { to: To::Thread(Queue { samples, thread, .. }), .. } => {
+                drop(samples);
+                if stops {
+                    _ = thread.join();
+                }
             }
+            Stage::Open { to: To::Service(service), .. } if stops => service.join(),
+            _ => {}
         }
         if self.is_reliable {
             self.acks.say(self.shared.counters.next(), Needs::Out);

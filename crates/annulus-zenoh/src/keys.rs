@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! annulus/HOST/NAME               messages
+//! annulus/HOST/NAME/CELL          newest values: of the cell of this number; all are a queryable, too
 //! annulus/HOST/NAME/@ring         a queryable: what the ring is
+//! annulus/HOST/NAME/@ask/EPOCH    a queryable: answers the questions of a service
 //! annulus/HOST/NAME/@ack/READER   how far the bridge of the host READER is with it
 //! annulus/HOST/NAME/@live/EPOCH   a liveliness token, while the ring is carried
 //! annulus/HOST/@bridge            a liveliness token, while the bridge is there
@@ -66,6 +68,21 @@ pub(crate) fn messages(host: &str, name: &str) -> String {
 /// Of what a ring is.
 pub(crate) fn description(host: &str, name: &str) -> String {
     format!("{}/@ring", messages(host, name))
+}
+
+/// Of all cells of newest values.
+pub(crate) fn cells(host: &str, name: &str) -> String {
+    format!("{}/*", messages(host, name))
+}
+
+/// Of one cell of what has this key of [messages].
+pub(crate) fn cell(messages: &str, cell: u32) -> String {
+    format!("{messages}/{cell}")
+}
+
+/// Of the questions of a service. (With its epoch: no question goes to two services of one name.)
+pub(crate) fn questions(host: &str, name: &str, epoch: u64) -> String {
+    format!("{}/@ask/{epoch:016x}", messages(host, name))
 }
 
 /// Of how far the bridge of this reader is with a ring.

@@ -45,8 +45,16 @@
 //! # Which rings
 //!
 //! Lossy broadcast rings, of one publisher or of several, and lossless ones; messages of up to 4,096 bytes.
-//! The far ring is lossy, but for a lossless one that is carried [without loss](Config::reliable). Queues
-//! stay on their machine, because each message of a queue has one consumer.
+//! The far ring is lossy, but for a lossless one that is carried [without loss](Config::reliable).
+//!
+//! Lossy rings of [frames](annulus::shm::frames) are carried as lossy rings are. Of [newest
+//! values](annulus::shm::watch) the far side has the same cells and keys, and in each the newest value; what
+//! comes between may be left out, and none goes back. Of a [service](annulus::shm::service) the far side has
+//! one of the same types: each question there is asked once at most, and is answered, or
+//! [refused](annulus::shm::service::AnswerError::Refused) after [`Config::answer_timeout`] at the latest.
+//!
+//! All other kinds stay on their machine, and [`Bridge::routes`] says so. Queues do, because each of their
+//! messages has one consumer.
 //!
 //! # What goes out, and what comes in
 //!
@@ -61,7 +69,9 @@
 //! checked, the number of rings and their size are bounded, and what does not fit is counted and dropped. The
 //! values of messages are checked by the subscribers, as between processes.
 
-// Decision 0152: a program of its own, over Zenoh. Decision 0153: how nothing is lost.
+// Decision 0152: a program of its own, over Zenoh. Decision 0153: how nothing is lost. Decision 0175: what
+// has no numbers of messages.
+mod announced;
 mod bridge;
 mod config;
 mod counters;
@@ -74,8 +84,11 @@ mod local;
 mod outgoing;
 mod ros2;
 mod seen;
+mod services;
+mod values;
 mod window;
 mod wire;
+mod words;
 
 pub use bridge::Bridge;
 pub use config::{Config, WhenDown};

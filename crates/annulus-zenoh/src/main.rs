@@ -24,7 +24,8 @@ const CONNECTS: Duration = Duration::from_secs(3);
 ///
 /// Run it on each machine, with the names of the rings: those that are published here go out, and those that
 /// are published on another machine come in. There they have the same names, messages of the same type, and
-/// the same sequence numbers; what was lost on the way is counted as lagged.
+/// the same sequence numbers; what was lost on the way is counted as lagged. Newest values, services and
+/// lossy rings of frames are carried, too.
 #[derive(Parser)]
 #[command(name = "annulus-bridge", bin_name = "annulus bridge", version, after_help = EXAMPLES)]
 struct Arguments {
@@ -97,6 +98,10 @@ struct Arguments {
     /// End a ring that came in when its bridge could not be reached for so long, such as 30s
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     close_after: Option<Duration>,
+
+    /// Refuse a question to a service of another machine that got no answer for so long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    answer_timeout: Duration,
 
     /// A configuration of Zenoh, as JSON5: for TLS, access control, and more
     #[arg(long, value_name = "FILE")]
@@ -252,6 +257,7 @@ fn config(arguments: Arguments) -> Result<Config, String> {
         .patience(arguments.patience)
         .when_down(arguments.when_down.into())
         .subscribers(arguments.subscribers)
+        .answer_timeout(arguments.answer_timeout)
         .on_change(move |route| tell(is_json, route, || change(route)));
     config = arguments.names.iter().fold(config, |config, name| config.carry(name));
     config = arguments.send.iter().fold(config, |config, name| config.send(name));
@@ -297,7 +303,11 @@ fn change(route: &Route) -> String {
     let ring = ring(route);
     match &route.state {
         RouteState::Asking => format!("{ring}: asking what it is"),
-        RouteState::Open => format!("{ring}: open, from message {} on", route.next),
+        RouteState::Open => match route.kind.as_str() {
+            "watch" => format!("{ring}: open, newest values"),
+            "service" => format!("{ring}: open, a service"),
+            _ => format!("{ring}: open, from message {} on", route.next),
+        },
         RouteState::Down => format!("{ring}: its bridge can't be reached; the ring stands still"),
         RouteState::Ended => format!("{}: ended", sum(route)),
         RouteState::Refused(why) => format!("{ring}: not carried: {why}"),
@@ -313,8 +323,15 @@ fn ring(route: &Route) -> String {
 }
 
 fn sum(route: &Route) -> String {
-    let Route { messages, samples, again, lagged, corrupt, .. } = route;
+    let Route { messages, samples, again, lagged, corrupt, unanswered, .. } = route;
     let again = if *again > 0 { format!(" and {again} once more") } else { String::new() };
     let ring = ring(route);
+    match route.kind.as_str() {
+        "watch" => return format!("{ring}: {messages} changes, {corrupt} corrupt"),
+        "service" => {
+            return format!("{ring}: {messages} questions answered, {unanswered} not, {corrupt} corrupt");
+        }
+        _ => {}
+    }
     format!("{ring}: {messages} messages in {samples} samples{again}, {lagged} lagged, {corrupt} corrupt")
 }

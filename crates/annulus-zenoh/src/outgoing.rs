@@ -1,4 +1,5 @@
-//! [`Outgoing`]: carries the messages of one ring to the network, on a thread of its own.
+//! [`Outgoing`]: carries one ring to the network, on a thread of its own. For rings of messages and of frames
+//! this is the [`Carrier`]; newest values and services have their own modules.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +23,11 @@ use crate::description::{Description, Refused};
 use crate::keys;
 use crate::local::{Gathered, Source};
 use crate::ros2::Ros2;
+use crate::services::Asks;
+use crate::values::Values;
 use crate::window::{Batch, Window};
 use crate::wire::{Ack, Frame};
+use crate::words::Wake;
 
 /// How long it waits for a message, or for a bridge that wants some, without a look at the rest.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -46,16 +50,16 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// So many words of others wait at most. (What is lost is said again.)
 const MOST_WORDS: usize = 1024;
 
-/// Of samples with messages of this fingerprint.
-pub(crate) fn encoding_of(fingerprint: &str) -> Encoding {
-    Encoding::APPLICATION_OCTET_STREAM.with_schema(format!("annulus={fingerprint}"))
+fn is_of_messages(kind: ShmKind) -> bool {
+    matches!(kind, ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless)
 }
 
 /// A ring that is carried to the network.
 pub(crate) struct Outgoing {
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
-    words: SyncSender<Word>,
+    /// Makes the thread look whether it is to stop.
+    wake: Wake,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -78,37 +82,30 @@ impl Outgoing {
         invitation: &Invitation,
         info: &RingInfo,
     ) -> Result<Self, Refused> {
-        let described = Description::of(info)?;
-        let source = Source::new(invitation, info, config.reliable)?;
-        let ros2 = Ros2::begin(session, &config.ros2, (host, name), info)?;
+        if config.ros2.rings.contains_key(name) && !is_of_messages(info.kind()) {
+            return Err(format!("it is a {}; only rings of messages go to ROS 2", info.kind()));
+        }
         let counters = Arc::new(Counters::new(Direction::Out, host, name, RouteState::Open));
-        counters.go_to(described.next);
-        let (words, heard) = sync_channel(MOST_WORDS);
         let stop = Arc::new(AtomicBool::new(false));
-        let epoch = info.identity();
-        let network = Network::declare(session, config, (host, name, epoch), &described, &words);
-        let carrier = Carrier {
-            network: network.map_err(|error| error.to_string())?,
-            source,
-            is_lossless: info.kind() == ShmKind::Lossless,
-            epoch,
-            expected: described.next,
-            described,
-            window: config.reliable.then(|| Window::new(config.window_bytes)),
-            heard,
-            counters: Arc::clone(&counters),
-            stop: Arc::clone(&stop),
-            config: config.clone(),
-            has_begun: false,
-            has_ended: false,
-            matched: None,
-            told: None,
-            sent_again: None,
-            ros2,
+        let (stops, place) = (Arc::clone(&stop), (host, name));
+        let (wake, run): (_, Box<dyn FnOnce() + Send>) = match info.kind() {
+            ShmKind::Watch => {
+                let (values, wake) = Values::begin(session, place, invitation, info, &counters)?;
+                (wake, Box::new(move || values.run(&stops)))
+            }
+            ShmKind::Service => {
+                let (asks, wake) = Asks::begin(session, place, invitation, info, &counters)?;
+                (wake, Box::new(move || asks.run(&stops)))
+            }
+            _ => {
+                let (carrier, wake) =
+                    Carrier::new(session, config, place, (invitation, info), (&counters, stops))?;
+                (wake, Box::new(move || carrier.run()))
+            }
         };
-        let thread = thread::Builder::new().name("annulus out".into()).spawn(move || carrier.run());
+        let thread = thread::Builder::new().name("annulus out".into()).spawn(run);
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-        Ok(Self { counters, stop, words, thread: Some(thread) })
+        Ok(Self { counters, stop, wake, thread: Some(thread) })
     }
 
     pub(crate) fn route(&self) -> Route {
@@ -124,7 +121,7 @@ impl Outgoing {
     pub(crate) fn stop(&self) {
         // Relaxed: the thread sees it soon enough.
         self.stop.store(true, Ordering::Relaxed);
-        _ = self.words.try_send(Word::Look);
+        (self.wake)();
     }
 }
 
@@ -160,9 +157,11 @@ impl Network {
         described: &Description,
         words: &SyncSender<Word>,
     ) -> zenoh::Result<Self> {
-        let (key, encoding) = (keys::messages(host, name), encoding_of(&described.fingerprint));
-        // A lossy ring waits for nobody.
-        let congestion = if config.reliable { CongestionControl::Block } else { CongestionControl::Drop };
+        let (key, encoding) = (keys::messages(host, name), described.encoding());
+        // A lossy ring waits for nobody. (A frame is many packets, and one that is dropped is a frame: so its
+        // thread waits, and the ring goes on.)
+        let waits = config.reliable || described.kind == "frames";
+        let congestion = if waits { CongestionControl::Block } else { CongestionControl::Drop };
         let publisher = session.declare_publisher(key.clone()).congestion_control(congestion);
         let publisher = publisher.encoding(encoding.clone()).wait()?;
         // (Here and below: what finds no room is asked or said again.)
@@ -251,6 +250,48 @@ struct Carrier {
 }
 
 impl Carrier {
+    /// Begins to carry a ring of messages or of frames. With it comes what wakes its thread.
+    fn new(
+        session: &Session,
+        config: &Config,
+        (host, name): (&str, &str),
+        (invitation, info): (&Invitation, &RingInfo),
+        (counters, stop): (&Arc<Counters>, Arc<AtomicBool>),
+    ) -> Result<(Self, Wake), Refused> {
+        let (described, source) = if info.kind() == ShmKind::Frames {
+            let ring = invitation.accept_frames().map_err(|error| error.to_string())?;
+            (Description::of_frames(info, &ring)?, Source::of_frames(ring))
+        } else {
+            (Description::of(info)?, Source::new(invitation, info, config.reliable)?)
+        };
+        let ros2 = Ros2::begin(session, &config.ros2, (host, name), info)?;
+        counters.is(&described.kind);
+        counters.go_to(described.next);
+        let (words, heard) = sync_channel(MOST_WORDS);
+        let epoch = info.identity();
+        let network = Network::declare(session, config, (host, name, epoch), &described, &words);
+        let carrier = Self {
+            network: network.map_err(|error| error.to_string())?,
+            source,
+            is_lossless: info.kind() == ShmKind::Lossless,
+            epoch,
+            expected: described.next,
+            described,
+            window: config.reliable.then(|| Window::new(config.window_bytes)),
+            heard,
+            counters: Arc::clone(counters),
+            stop,
+            config: config.clone(),
+            has_begun: false,
+            has_ended: false,
+            matched: None,
+            told: None,
+            sent_again: None,
+            ros2,
+        };
+        Ok((carrier, Box::new(move || _ = words.try_send(Word::Look))))
+    }
+
     fn run(mut self) {
         let mut ended = None;
         while !self.stops() {
@@ -431,7 +472,8 @@ impl Carrier {
     fn send_all(&mut self, (mut first, mut end): (u64, u64), mut batch: Vec<u8>) {
         self.skip_to(first);
         let until = Instant::now() + self.config.linger;
-        let most = self.config.batch_bytes;
+        // (A frame goes alone.)
+        let most = if self.source.has_frames() { 0 } else { self.config.batch_bytes };
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || batch.len() >= most {
@@ -477,7 +519,7 @@ impl Carrier {
     /// Of messages behind those that can be sent again.
     fn frame(&self, first: u64) -> Frame {
         let after = self.window.as_ref().map_or(0, Window::kept_to);
-        Frame { epoch: self.epoch, first, after, ends: false }
+        Frame { epoch: self.epoch, first, after, ends: false, is_one: self.source.has_frames() }
     }
 
     /// Sends again what was asked for; not too often, whatever is asked for.
@@ -488,8 +530,9 @@ impl Carrier {
         }
         let Some(number) = window.take_again() else { return };
         self.sent_again = Some(Instant::now());
+        let is_one = self.source.has_frames();
         for (after, batch) in window.from(number) {
-            let frame = Frame { epoch: self.epoch, first: batch.first, after, ends: false };
+            let frame = Frame { epoch: self.epoch, first: batch.first, after, ends: false, is_one };
             self.network.put(frame, batch.payload.clone());
             self.counters.sent_again(batch.end - batch.first);
         }
@@ -501,7 +544,8 @@ impl Carrier {
     fn remind(&mut self) {
         let owes = self.owes();
         if self.told.is_none_or(|told| owes && told.elapsed() >= PATIENCE) {
-            self.network.tell(Frame { ends: self.has_ended, ..self.frame(self.expected) });
+            let frame = Frame { ends: self.has_ended, is_one: false, ..self.frame(self.expected) };
+            self.network.tell(frame);
             self.told = Some(Instant::now());
         }
     }

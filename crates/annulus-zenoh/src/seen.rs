@@ -55,6 +55,8 @@ struct BridgeRoute {
     kept: u64,
     lagged: u64,
     corrupt: u64,
+    /// Questions of a service that got no answer.
+    unanswered: u64,
     /// The number of the next message.
     next: u64,
     /// To the host where the ring is published, and back.
@@ -104,6 +106,7 @@ impl BridgeRoute {
             kept: route.kept,
             lagged: route.lagged,
             corrupt: route.corrupt,
+            unanswered: route.unanswered,
             next: route.next,
             round_trip_ns: route.round_trip_ns,
         }
@@ -228,6 +231,7 @@ fn measure(route: &Route) {
     counter!("annulus_bridge_again_total", &labels).absolute(route.again);
     counter!("annulus_bridge_lagged_total", &labels).absolute(route.lagged);
     counter!("annulus_bridge_corrupt_total", &labels).absolute(route.corrupt);
+    counter!("annulus_bridge_unanswered_total", &labels).absolute(route.unanswered);
     gauge!("annulus_bridge_open", &labels).set(f64::from(u8::from(route.state == RouteState::Open)));
     #[expect(clippy::cast_precision_loss, reason = "amounts to look at")]
     {
@@ -315,6 +319,7 @@ mod tests {
         counters.keeps(3, 4);
         counters.lagged(5);
         counters.corrupt();
+        (0..8).for_each(|_| counters.unanswered());
         let route = Route { round_trip_ns: Some(1_500_000), ..counters.route() };
         let notes = Notes::default();
         metrics::with_local_recorder(&notes, || measure(&route));
@@ -331,6 +336,7 @@ mod tests {
             ("readers", "4"),
             ("round_trip_seconds", "0.0015"),
             ("samples_total", "1"),
+            ("unanswered_total", "8"),
         ];
         let labels = "direction=in host=feed ring=quotes";
         assert_eq!(told, expected.map(|(name, value)| format!("annulus_bridge_{name} {labels} {value}")));

@@ -10,8 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{NamedSubscriber, PeerState, Received, Shared};
-use common::{Link, Machine, PATIENCE, Tick, read_to_the_end, tick, until};
+use annulus::shm::{Invitation, NamedSubscriber, PeerState, Received, Shared, service, watch};
+use annulus_zenoh::Bridge;
+use common::{Link, Machine, PATIENCE, Tick, listens_at, read_to_the_end, tick, until};
 
 /// Is killed with the test.
 struct Process(Child);
@@ -150,6 +151,65 @@ fn whatever_is_killed_the_rest_goes_on() {
     link.mend();
     receive_some(&mut subscriber, &mut next, 1000);
     drop((near, far, publishing));
+}
+
+/// Newest values and a service: each bridge that is killed, and the next one.
+#[test]
+fn whatever_is_killed_values_and_answers_come_again() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let (settings, directory) = (|count| annulus::Settings::new(count), b.directory());
+    let Shared { handle: mut sender, invitation, .. } = watch::table::<u64>(settings(4)).unwrap();
+    let _prices = invitation.publish(&a.directory(), "prices").unwrap();
+    let made = service::Builder::new(settings(2)).build::<u32, u64>().unwrap();
+    let (mut server, _service) = (made.handle, made.invitation.publish(&a.directory(), "doubles").unwrap());
+    let closer = server.closer();
+    let serving = thread::spawn(move || {
+        while let Ok(request) = server.recv() {
+            let question = u64::from(*request.question());
+            _ = request.answer(2 * question);
+        }
+    });
+    let find = |name| Invitation::wait_for(&directory, name, Some(PATIENCE)).unwrap();
+    // (A question is refused while a bridge is not there.)
+    let ask = |client: &mut service::Client<u32, u64>, question: u32| {
+        until("it is answered", || {
+            let asked = client.ask(question).ok();
+            asked.is_some_and(|mut asked| asked.recv_timeout(PATIENCE) == Ok(2 * u64::from(question)))
+        });
+    };
+
+    sender.send(1).unwrap();
+    // It carries for both, and nothing for itself.
+    let c = Machine::new("c");
+    let router = Bridge::open(c.config().listen("tcp/127.0.0.1:0")).unwrap();
+    let at = listens_at(&router);
+    let near = bridge(&a, "--connect", at);
+    let mut far = bridge(&b, "--connect", at);
+    let values = find("prices").accept_watch::<u64>().unwrap();
+    until("it comes", || values.get(0) == Ok(1));
+    let mut client = service::client::<u32, u64>(&find("doubles")).unwrap().0;
+    ask(&mut client, 1);
+
+    // The bridge that sends. (What it has counted is in the table.)
+    drop(near);
+    sender.send(2).unwrap();
+    let near = bridge(&a, "--connect", at);
+    until("the next one sends it", || values.get(0) == Ok(2));
+    ask(&mut client, 2);
+
+    // The bridge that receives: what it has made dies with it.
+    far.kill();
+    until("its table has died", || values.state() == PeerState::Dead);
+    assert_eq!(values.get(0), Ok(2), "the last value stays");
+    sender.send(3).unwrap();
+    let far = bridge(&b, "--connect", at);
+    let values = find("prices").accept_watch::<u64>().unwrap();
+    until("the next one has the newest", || values.get(0) == Ok(3));
+    let mut client = service::client::<u32, u64>(&find("doubles")).unwrap().0;
+    ask(&mut client, 3);
+    drop((near, far, router));
+    closer.close();
+    serving.join().unwrap();
 }
 
 /// A lossless ring, through a router that is killed, to a bridge that is killed: nothing is missing.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use annulus::shm::{Invitation, Shared, service, watch};
 use annulus_zenoh::{Bridge, Config, Direction};
 use common::{Machine, PATIENCE, is_open, route, tick, until};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -191,7 +192,8 @@ fn mutual_tls_carries_a_ring_and_refuses_others() {
 
 /// A bridge for all rings, over this tap.
 fn a_client(machine: &Machine, tap: &Tap, file: &Path) -> Bridge {
-    let config = machine.config().carry("*").connect(&format!("tls/{}", tap.address));
+    let config =
+        machine.config().carry("*").answer_timeout(PATIENCE).connect(&format!("tls/{}", tap.address));
     Bridge::open(config.zenoh_file(file)).unwrap()
 }
 
@@ -289,6 +291,46 @@ fn access_control_shows_a_reader_public_rings_only() {
     // What a trusted machine puts does come.
     put(&self::session(&ours, "c", at));
     until("they came", || (told("secret"), told("public")) == ((2, 1), (2, 1)));
+}
+
+/// Newest values and services, too: their keys are others.
+#[test]
+fn access_control_shows_a_reader_public_values_and_services_only() {
+    let ours = Authority::of(&["a", "b", "c"]);
+    let (a, b, c) = (Machine::new("a"), Machine::new("b"), Machine::new("c"));
+    let (_near, at) = listening(a.config().carry("*").zenoh_file(ours.guarded_file("a")));
+    let reader = a_client(&b, &Tap::to(at), &ours.file("b"));
+    let _trusted = a_client(&c, &Tap::to(at), &ours.file("c"));
+    let table = |name: &str| {
+        let Shared { handle: mut sender, invitation, .. } =
+            watch::table::<u64>(annulus::Settings::new(1)).unwrap();
+        sender.send(7).unwrap();
+        (sender, invitation.publish(&a.directory(), name).unwrap())
+    };
+    let find = |machine: &Machine, name: &str| {
+        Invitation::wait_for(&machine.directory(), name, Some(PATIENCE)).unwrap()
+    };
+    let _secret = table("secret");
+    let values = find(&c, "secret").accept_watch::<u64>().unwrap();
+    until("the trusted one has it", || values.get(0) == Ok(7));
+
+    // After the secret one: they come to both.
+    let (mut sender, _name) = table("public-prices");
+    let made = service::Builder::new(annulus::Settings::new(1)).build::<u32, u64>().unwrap();
+    let (mut server, _service) =
+        (made.handle, made.invitation.publish(&a.directory(), "public-service").unwrap());
+    for machine in [&b, &c] {
+        let values = find(machine, "public-prices").accept_watch::<u64>().unwrap();
+        until("a late joiner has it", || values.get(0).is_ok());
+        let next = values.get(0).unwrap() + 1;
+        sender.send(next).unwrap();
+        until("a change comes", || values.get(0) == Ok(next));
+        let mut client = service::client::<u32, u64>(&find(machine, "public-service")).unwrap().0;
+        let mut pending = client.ask(1).unwrap();
+        server.recv_timeout(PATIENCE).unwrap().answer(2).unwrap();
+        assert_eq!(pending.recv_timeout(PATIENCE), Ok(2));
+    }
+    assert_eq!(route(&reader, Direction::In, "secret"), None);
 }
 
 #[test]

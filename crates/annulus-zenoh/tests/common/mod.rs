@@ -100,6 +100,19 @@ pub fn route(bridge: &Bridge, direction: Direction, name: &str) -> Option<Route>
     bridge.routes().into_iter().find(|route| route.direction == direction && route.name == name)
 }
 
+/// Waits until the bridge says that of this route. (What it says may be a moment old.)
+pub fn until_route(bridge: &Bridge, direction: Direction, name: &str, is_so: impl Fn(&Route) -> bool) {
+    let begun = Instant::now();
+    loop {
+        let route = route(bridge, direction, name);
+        if route.as_ref().is_some_and(&is_so) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "in vain: {route:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 pub fn is_open(bridge: &Bridge, direction: Direction, name: &str) -> bool {
     route(bridge, direction, name).is_some_and(|route| route.state == RouteState::Open)
 }
