@@ -3,7 +3,8 @@
 //! # Which ring?
 //!
 //! 1. **Who gets a message?** One reader: a *queue*. Each reader: a *broadcast* ring. Only the newest value
-//!    counts: [`watch`]. It is the reply to one question: [`oneshot`].
+//!    counts: [`watch`]. It is the reply to one question: [`oneshot`]. Each message is a question, which is
+//!    to be answered: [`service`].
 //! 2. **May the slowest reader lose some?** Yes: *lossy*, and no writer waits. No: *lossless*, and the writer
 //!    waits for the slowest.
 //! 3. **What is a message?** Plain data, such as numbers, and structs that derive [`Message`](trait@Message):
@@ -17,6 +18,7 @@
 //! | each reader, which may lose old ones | [`broadcast::lossy`](fn@broadcast::lossy), [`broadcast::bytes`] | [`broadcast::mp_lossy`] |
 //! | each reader, and none is lost | [`broadcast::lossless`](fn@broadcast::lossless), [`broadcast::bytes`], [`event::channel`] | [`broadcast::mp_lossless`], [`event::mp_channel`] |
 //! | the newest value; one reply | [`watch`]; [`oneshot`] | [`watch`] |
+//! | one reader, which answers each message | [`service`] | [`service`] |
 //!
 //! The ends are *publishers* and *subscribers* where each reader sees all, and *producers* and *consumers* in
 //! queues. They are *senders* and *receivers* where handles are shared, or used once.
@@ -228,6 +230,7 @@ mod receive;
 mod ring;
 #[cfg(feature = "std")]
 mod select;
+pub mod service;
 mod settings;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
 pub mod shm;

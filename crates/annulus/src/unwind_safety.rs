@@ -191,6 +191,8 @@ whole_after_a_panic! {
     [T: Message] crate::shm::mpmc::Queue<T>;
     [] crate::shm::NameError;
     [Q: crate::shm::service::Question, A: Message] crate::shm::service::Client<Q, A>;
+    [] crate::shm::service::ServerError;
+    [Q: Message, A: Message] crate::shm::service::NamedClient<Q, A>;
     [A: Message] crate::shm::service::PendingAnswer<A>;
     [Q: crate::shm::service::Question, A: Message] crate::shm::service::Request<Q, A>;
     [Q: crate::shm::service::Question, A: Message] crate::shm::service::Server<Q, A>;

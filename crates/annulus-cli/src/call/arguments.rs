@@ -14,7 +14,8 @@ use crate::rings::DirectoryOption;
 /// input, a line each, and asks the next one when the one before is answered. Empty lines are passed over.
 ///
 /// The service is one that any program has made, in any language, and has given a name. It has a place for
-/// each client: this program has one of them as long as it runs.
+/// each client: this program has one of them as long as it runs. Of several servers that share a name
+/// (NAME.0, NAME.1 and so on), it asks the first that is alive.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -67,12 +67,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 impl Called {
     fn join(arguments: &Arguments) -> Result<Self, Failure> {
-        let name = quoted(&arguments.name);
-        let unusable = |error: &dyn Display| Failure::new(format!("{name} can't be used: {error}"));
         let directory = rings::open(&arguments.directory)?;
-        let named = directory.find(&arguments.name).map_err(|error| Failure::new(error.to_string()))?;
-        let invitation =
-            Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
+        let named = directory.find_numbered(&arguments.name);
+        let named = named.map_err(|error| Failure::new(error.to_string()))?;
+        let name = quoted(named.name());
+        let unusable = |error: &dyn Display| Failure::new(format!("{name} can't be used: {error}"));
+        let invitation = Invitation::find(&named).map_err(|error| rings::unusable(named.name(), &error))?;
         let (question, answer) = service_types(&invitation).map_err(|error| match error {
             AttachError::Kind { found, .. } => {
                 Failure::new(format!("{name} is a {found}, and no service: {}", rings::verb_for(found)))

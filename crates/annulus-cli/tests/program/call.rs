@@ -80,6 +80,24 @@ fn answers_are_printed() {
     assert!(info.contains("Answer:    {symbol:u32,price:f64?}, of 13 bytes\n"), "{info}");
 }
 
+/// The first that is alive is asked, and named in what is said.
+#[test]
+fn server_with_a_number_is_asked() {
+    let names = Names::new("call-numbered");
+    let directory = Directory::open(&names.path).unwrap();
+    let lossy = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    let lossy_name = lossy.invitation.publish_numbered(&directory, "prices").unwrap();
+    let (server, _name) = service(&names, "prices.7");
+    let question = r#"{"symbol":7,"side":true}"#;
+    let (_, said, code) = names.call(&["prices", question], "");
+    assert!(said.contains("`prices.0` is a") && code == 2, "{said}");
+    drop(lossy_name);
+    let serves = serve(server, 1);
+    let printed = names.call(&["prices", question], "");
+    assert_eq!(printed, ("{\"symbol\":7,\"price\":7.5}\n".into(), String::new(), 0));
+    let _server = serves.join().unwrap();
+}
+
 #[test]
 fn what_keeps_an_answer_away_is_said() {
     let names = Names::new("call-refused");

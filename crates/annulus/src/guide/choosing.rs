@@ -18,6 +18,9 @@
 //! constructor of a broadcast or event ring, or one of the queues for many producers. A ring for one writer
 //! is faster, and the compiler checks that there is only one.
 //!
+//! **Is each message a question, which is to be answered?** Then take a [service](crate::service). One
+//! answer alone is a [oneshot](crate::oneshot).
+//!
 //! **Do the threads find their rings by name?** Then take a [bus](crate::bus). It makes each ring when
 //! somebody first asks for it, and hands out the ring's own handles.
 //!
@@ -26,7 +29,8 @@
 //! to one consumer. A lossless ring is made with a number of seats, which is how many subscribers its
 //! publisher waits for, and a queue of several producers with a number of places. When a process dies, its
 //! seat or its place is free again. Processes meet by a name (`shm::publish`, `shm::subscribe`). A subscriber
-//! that should outlive its publisher is a `NamedSubscriber`, which then joins the next one.
+//! that should outlive its publisher is a `NamedSubscriber`, which then joins the next one. Questions are
+//! asked of `shm::service`, or of several servers of one name (`NamedClient`).
 //!
 //! Here prices go to every strategy, and the orders of all strategies go to one gateway:
 //!

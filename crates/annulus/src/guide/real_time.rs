@@ -114,7 +114,8 @@
 //! Handles are the other thing to drop elsewhere. To drop one may close the ring, wake sleepers, and free the
 //! ring's memory. To make a ring, and most ways to join one, allocate. Give all handles that a callback needs
 //! to it before it starts, and take them back (or let the callback's owner drop them) when it has stopped. Of
-//! a `oneshot`, the side that leaves last frees the memory: `send` does if the receiver is gone.
+//! a `oneshot`, the side that leaves last frees the memory: `send` does if the receiver is gone. Each
+//! question of a [`service`](crate::service) allocates one, so ask elsewhere.
 //!
 //! # Verbs to keep away from
 //!

@@ -35,6 +35,7 @@
 //! | `queue::bytes::Consumer` | `read` | `try_` | yes | yes |
 //! | `bus::MatchingSubscriber` | `recv` | `try_` | yes | yes, and `recv_batch_async` |
 //! | `oneshot::Receiver` | `recv` | `try_` | yes | yes, and `receiver.await` |
+//! | `service::PendingAnswer` | `recv` | `try_` | yes | as a [`Receive`](crate::Receive), and `answer.await` |
 //! | `watch::Receiver` | `recv` | `try_` | yes | yes |
 //! | the same | `changed`, `wait_for` | `has_changed`, `borrow` | yes | yes |
 //! | lossless `broadcast::bytes::Publisher` | `publish` | `try_` | yes | yes |
@@ -203,7 +204,7 @@
 //!   | futures | if it is dropped before it is ready | `Send` | `Unpin` |
 //!   | --- | --- | --- | --- |
 //!   | `recv_async`, `recv_or_lag_async`, `stream`, `into_stream` | nothing is received (`into_stream` drops its handle) | yes | yes |
-//!   | `receiver.await` of a `oneshot` | the receiver is dropped, and a value that was sent with it | yes | yes |
+//!   | `receiver.await` of a `oneshot`, `answer.await` of a `service` | the receiver is dropped, and a value that was sent with it | yes | yes |
 //!   | `recv_batch_async` of queues and events | nothing is received | yes | yes |
 //!   | `recv_batch_async` of other handles | nothing is received | yes | no |
 //!   | `process_async`, `process_batch_async` of events | nothing is processed, and the closure has not run | if the closure is | yes |

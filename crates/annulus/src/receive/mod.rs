@@ -27,8 +27,9 @@ use crate::wait::{Streaming, Waiting};
 /// [consumers](crate::queue::Consumer) of queues and [of bytes](crate::queue::bytes::Consumer), the
 /// [receivers](crate::queue::ordered::Receiver) of ordered queues, stages among them, the
 /// [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus, the
-/// [receivers of one value](crate::oneshot::Receiver) and of the [newest one](crate::watch::Receiver), and
-/// `&mut` references to all of these. There are no others: the trait can't be implemented outside this crate.
+/// [receivers of one value](crate::oneshot::Receiver) and of the [newest one](crate::watch::Receiver),
+/// [answers](crate::service::PendingAnswer) that are to come, and `&mut` references to all of these. There
+/// are no others: the trait can't be implemented outside this crate.
 #[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "`watch` needs `std`"))]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Waitable: Source + Send {

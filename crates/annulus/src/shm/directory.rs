@@ -315,6 +315,53 @@ impl Directory {
         }
     }
 
+    /// The ring of that name, or, if there is none, one that was
+    /// [published](super::Invitation::publish_numbered) under it with a number: the first that is alive.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`find`](Self::find), about the name itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{Directory, service};
+    /// # let path = std::env::temp_dir().join(format!("annulus-find-numbered-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?;
+    /// let made = service::Builder::new(Settings::new(4)).build::<u32, u64>()?;
+    /// let name = made.invitation.publish_numbered(&directory, "squares")?;
+    /// assert_eq!(directory.find_numbered("squares")?.name(), "squares.0");
+    /// assert!(directory.find("squares").is_err());
+    /// # drop(name);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find_numbered(&self, name: &str) -> Result<NamedRing, NameError> {
+        let found = self.find(name);
+        if !matches!(found, Err(NameError::NotFound { .. } | NameError::Dead { .. })) {
+            return found;
+        }
+        let mut numbered = self.numbered(name)?.into_iter().filter(|numbered| numbered != name);
+        numbered.find_map(|numbered| self.find(&numbered).ok()).map_or(found, Ok)
+    }
+
+    /// The names of files of that name, and of that name with a number, in their order. Some may be of dead
+    /// processes.
+    pub(super) fn numbered(&self, name: &str) -> Result<Vec<String>, NameError> {
+        let files = match self.names.folder.names() {
+            // It was removed.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            files => files.map_err(|error| about_all(at(self.path().display(), error)))?,
+        };
+        let found = files.iter().filter_map(|file| names::of_file(file));
+        let ranked = found.filter_map(|found| Some((names::rank_among(found, name)?, found)));
+        let mut ranked: Vec<(u64, &str)> = ranked.collect();
+        ranked.sort_unstable();
+        Ok(ranked.into_iter().map(|(_, found)| found.to_string()).collect())
+    }
+
     /// The ring of that name, as soon as there is one. It waits until then (`None` is for ever), also where
     /// there is a dead one.
     ///

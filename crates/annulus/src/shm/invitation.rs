@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::directory::{Directory, NamedRing, Part, PublishedName};
+use super::directory::{Directory, NamedRing, Part, PublishedName, checked};
 use super::error::{AttachError, FindError, NameError};
 use super::fd::{end_of_reads, end_of_writes, recv_fd_until, send_fd_until};
 use super::format::RingInfo;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
+use super::names::with_number;
 use super::sleepers;
 use crate::memory::Memory;
 use crate::wait::WaitStrategy;
@@ -128,6 +129,46 @@ impl Invitation {
         sleepers::attach(&self.sleepers, info.layout.identity)?;
         let (ring, page) = (self.ring.as_fd(), Some(self.sleepers.as_fd()));
         Ok(directory.publish_with(name, ring, page, info.fingerprint())?)
+    }
+
+    /// As [`publish`](Self::publish), with a number behind the name, `NAME.0` for example: the first that no
+    /// living process has. So several rings share a name, above all
+    /// [services](super::service::NamedClient) whose clients ask any of them.
+    ///
+    /// The number of a process that has ended, or has taken its name back, is given again.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](Self::publish). [`Bad`](NameError::Bad) also if the name is too long with its
+    /// number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{Directory, service};
+    /// # let path = std::env::temp_dir().join(format!("annulus-numbered-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?;
+    /// let made = service::Builder::new(Settings::new(4)).build::<u32, u64>()?; // in each of some processes
+    /// let first = made.invitation.publish_numbered(&directory, "squares")?;
+    /// let second = made.invitation.publish_numbered(&directory, "squares")?;
+    /// assert_eq!((first.name(), second.name()), ("squares.0", "squares.1"));
+    /// drop(first);
+    /// assert_eq!(made.invitation.publish_numbered(&directory, "squares")?.name(), "squares.0");
+    /// # drop(second);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn publish_numbered(&self, directory: &Directory, name: &str) -> Result<PublishedName, FindError> {
+        checked(name)?;
+        let mut number = 0;
+        loop {
+            match self.publish(directory, &with_number(name, number)) {
+                Err(FindError::Name(NameError::Taken { .. })) => number += 1,
+                given => return given,
+            }
+        }
     }
 
     /// The invitation to a ring that has a name: what [`Directory::find`] or [`Directory::wait_for`]

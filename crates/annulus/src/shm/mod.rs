@@ -82,7 +82,7 @@
 //! | `Consumer` of an [`mpsc`] queue | [`Places::state`](mpsc::Places::state) |
 //! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenGone`] |
 //! | [`Receiver`](watch::Receiver) or [`Changes`](watch::Changes) of newest values | [`AcceptedWatch::state`](watch::AcceptedWatch::state) |
-//! | [`PendingAnswer`](service::PendingAnswer) | [`Died`](service::AnswerError::Died), or [`Peer::state`] |
+//! | [`PendingAnswer`](service::PendingAnswer), also of a [`NamedClient`](service::NamedClient) | [`Died`](service::AnswerError::Died), or [`Peer::state`] |
 //! | `Producer`, `Consumer` of an [`mpmc`] queue | [`Places::state`](mpmc::Places::state) of each side |
 //! | [`Server`](service::Server) | [`is_client_there`](service::Request::is_client_there) of a request |
 //! | `Publisher` | a lossy one does not know, a lossless one does not wait for the dead |

@@ -200,6 +200,24 @@ pub(super) fn of_file(file: &str) -> Option<&str> {
     file.strip_suffix(ENDING).filter(|name| check(name).is_ok())
 }
 
+// Decision 0179: servers that share a name have numbers behind it.
+/// The name with a number behind it.
+pub(super) fn with_number(name: &str, number: u32) -> String {
+    format!("{name}.{number}")
+}
+
+/// Where `found` comes among the names that are this one, with a number or not: the name itself first, then
+/// by their numbers. `None` if it is another name.
+pub(super) fn rank_among(found: &str, name: &str) -> Option<u64> {
+    let rest = found.strip_prefix(name)?;
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let number = rest.strip_prefix('.')?.parse().ok()?;
+    // One form for each number: not `+7`, nor `07`.
+    (with_number(name, number) == found).then_some(1 + u64::from(number))
+}
+
 /// Which descriptor of which process is the ring. A file has it as lines of text, a word and a number in
 /// each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -509,6 +527,29 @@ mod tests {
         }
         assert_eq!(of_file("quotes"), None);
         assert_eq!(of_file(".ring"), None);
+    }
+
+    #[test]
+    fn each_number_has_one_form() {
+        assert_eq!(rank_among("a.1", "a.1"), Some(0));
+        for number in [0, 7, 10, u32::MAX] {
+            assert_eq!(rank_among(&with_number("a.1", number), "a.1"), Some(1 + u64::from(number)));
+        }
+        for other in [
+            "",
+            "a",
+            "a.",
+            "a.b.",
+            "a.b.+7",
+            "a.b.07",
+            "a.b.-1",
+            "a.b.7 ",
+            "a.b.4294967296",
+            "a.b7",
+            "a.b.7.7",
+        ] {
+            assert_eq!(rank_among(other, "a.b"), None, "{other:?}");
+        }
     }
 
     const SAMPLE: Record = Record {

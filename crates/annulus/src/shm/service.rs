@@ -33,6 +33,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Several servers
+//!
+//! Processes that share the work are services of their own, published under one name with a number behind it
+//! ([`publish_numbered`](Invitation::publish_numbered)). A [`NamedClient`] joins all of them, also those that
+//! come later. It asks the one with the fewest open questions of its own, and leaves out those that are gone.
+//!
 //! # When a side is gone
 //!
 //! The kernel tells it: each side holds a lock that ends with its process, however that ends.
@@ -43,7 +49,8 @@
 //!   [`Request`], which may be answered later.
 //! - *The server's process dies:* answers that it had given are received. All others are
 //!   [`Died`](AnswerError::Died), within 50 ms. A client may ask a dead server; that answer is `Died`, too.
-//!   The service is over: a next server makes a new one, under the same name, and clients join that.
+//!   The service is over: a next server makes a new one, under the same name, and clients join that, as a
+//!   [`NamedClient`] does.
 //! - *A client is gone,* or its process dies: its place is free once it is dropped, and all of its answers
 //!   are received or given up; or at once, when its process ends. The server's [`Places::died`] counts it.
 //!   [`Request::answer`] gives the answer back. Questions that the server has not received are received as
@@ -63,8 +70,8 @@
 
 mod asked;
 mod client;
-mod error;
 mod memory;
+mod named;
 mod server;
 
 use std::sync::Arc;
@@ -82,6 +89,7 @@ use crate::error::CapacityError;
 use crate::lane::{Number, PlaceTable};
 use crate::message::Message;
 use crate::os::lock;
+pub use crate::service::{AnswerError, AskError, ClientGone};
 use crate::sync::{AtomicBool, Ordering, seeded};
 use crate::wait::{EventCount, WaitStrategy};
 pub use asked::Question;
@@ -90,8 +98,8 @@ pub(super) use asked::{AskedBytes, Exchange, types};
 pub use client::AnswerFuture;
 use client::Seat;
 pub use client::{Client, PendingAnswer};
-pub use error::{AnswerError, AskError, ClientGone};
 use memory::{Answers, Extent};
+pub use named::{NamedAskError, NamedClient, ServerError};
 use server::Desk;
 pub use server::{ClientId, Request, Server};
 

@@ -7,6 +7,8 @@ mod oneshot;
 mod pool;
 mod queue;
 mod queue_handlers;
+#[cfg(feature = "std")]
+mod service;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(feature = "std")]

@@ -60,6 +60,8 @@ whole! { RINGS (Send, Sync):
     queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
     annulus::Iter<&'static queue::ordered::Receiver<C>>, queue::ordered::TryIter<'static, C>, annulus::Iter<queue::ordered::Receiver<C>>,
     annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
+    annulus::service::Client<C, C>, annulus::service::Server<C, C>, annulus::service::PendingAnswer<C>, annulus::service::Request<u64, C>,
+    annulus::service::AskError<u64>, annulus::service::AnswerError, annulus::service::ClientGone<u64>,
     pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
 
@@ -123,12 +125,12 @@ whole! { REST (Send, Sync):
 
 #[cfg(feature = "async")]
 whole! { TASKS (Send, Sync):
-    annulus::oneshot::RecvFuture<C>,
+    annulus::oneshot::RecvFuture<C>, annulus::service::AnswerFuture<C>,
 }
 
 #[cfg(not(feature = "async"))]
 #[allow(dead_code, reason = "as above")]
-const TASKS: &[&str] = &["RecvFuture"];
+const TASKS: &[&str] = &["RecvFuture", "AnswerFuture"];
 
 #[cfg(target_os = "linux")]
 whole! { LINUX (Send, Sync):
@@ -160,6 +162,7 @@ whole! { SHM (Send, Sync):
     shm::dynamic::Client, shm::dynamic::PendingAnswer, shm::dynamic::Request, shm::dynamic::Server,
     shm::service::Builder, shm::service::Client<u64, u64>, shm::service::Server<u64, u64>, shm::service::Request<u64, u64>,
     shm::service::PendingAnswer<u64>, shm::service::ClientId, shm::service::ClientGone<u64>, shm::service::AskError<u64>, shm::service::AnswerError,
+    shm::service::NamedClient<u64, u64>, shm::service::NamedAskError<u64>, shm::service::ServerError,
 }
 
 #[cfg(all(target_os = "linux", feature = "shm", feature = "async"))]
@@ -201,6 +204,8 @@ fn handles_of_what_is_pinned_move() {
     assert_impl_all!(annulus::watch::Sender<P>: Unpin);
     assert_impl_all!(annulus::watch::Receiver<P>: Unpin);
     assert_impl_all!(annulus::oneshot::Receiver<P>: Unpin);
+    assert_impl_all!(annulus::service::Client<P, P>: Unpin);
+    assert_impl_all!(annulus::service::PendingAnswer<P>: Unpin);
     assert_impl_all!(pipeline::Input<P>: Unpin);
 
     fn moves<T: Unpin>() {}

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::asked::{Asked, Asks, Question};
-use super::error::{AnswerError, AskError};
 use super::memory::{Answers, Note};
 use crate::base::peer_liveness::Gone;
 use crate::base::sequence::Sequence;
@@ -20,6 +19,7 @@ use crate::error::{RecvError, TrySendError};
 use crate::lane::Number;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
+use crate::service::{AnswerError, AskError};
 use crate::shm::queue::PlaceLock;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, seeded};
 #[cfg(feature = "async")]
@@ -118,8 +118,7 @@ impl<Q: Question, A: Message> Client<Q, A> {
     #[inline]
     pub fn ask(&mut self, question: Q) -> Result<PendingAnswer<A>, AskError<Q>> {
         let Some(slot) = self.free_slot() else {
-            let is_over = self.requests.is_closed() || self.seat.gone.look();
-            return Err(if is_over { AskError::Closed(question) } else { AskError::Full(question) });
+            return Err(if self.is_over() { AskError::Closed(question) } else { AskError::Full(question) });
         };
         let (seat, number) = (&self.seat, self.next[slot]);
         let next = number.plus(seat.answers.lap());
@@ -155,6 +154,16 @@ impl<Q: Question, A: Message> Client<Q, A> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.requests.is_closed()
+    }
+
+    /// Whether the server has closed the service, or was seen to be gone.
+    pub(super) fn is_over(&self) -> bool {
+        self.requests.is_closed() || self.seat.gone.look()
+    }
+
+    /// As [`is_over`](Self::is_over), but it asks the kernel now.
+    pub(super) fn is_over_now(&self) -> bool {
+        self.requests.is_closed() || self.seat.gone.is_gone()
     }
 
     /// A slot for the next question.

@@ -15,12 +15,12 @@ use core::mem::MaybeUninit;
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::error::AnswerError;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::ring::{Copied, Missing, Slots, Store, Value, Writers, Written, slots_layout, stride_for};
+use crate::service::AnswerError;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Each client has its own lines.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::asked::Asked;
 use super::asked::{Question, Requests};
-use super::error::ClientGone;
 use super::memory::Answers;
 use crate::Closer;
 use crate::base::peer_liveness::NowAndThen;
@@ -17,6 +16,7 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::lane::{Number, PlaceTable};
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
+use crate::service::ClientGone;
 use crate::shm::places::Table;
 use crate::shm::queue::PlaceLock;
 use crate::sync::{AtomicBool, Ordering, seeded};

@@ -7,11 +7,13 @@ use annulus::shm::service::{AskError, PendingAnswer, Server};
 use annulus::shm::{Directory, Invitation};
 
 use super::at_run_time::{ask_as_bytes, serve_as_bytes};
+use super::named::numbered_at;
 use super::{Answer, Question, answer_to, joined, new_service, question};
 use crate::process::role;
 
 /// `ask CLIENT OPEN`, `ask-some CLIENT COUNT`, `serve OPEN`, `serve-by-name PATH` or `hold OPEN`; the first
-/// and the third also at run time: `ask-bytes`, `serve-bytes`. In the test program itself it does nothing.
+/// and the third also at run time: `ask-bytes`, `serve-bytes`. With a number behind the name:
+/// `serve-numbered PATH`, `hold-numbered PATH`. In the test program itself it does nothing.
 #[test]
 fn this_process() {
     let Some((role, mut socket)) = role() else { return };
@@ -62,6 +64,16 @@ fn this_process() {
             let _name = invitation.publish(&directory, "answers").unwrap();
             socket.write_all(b"\n").unwrap();
             serve(server);
+        }
+        "serve-numbered" => {
+            let (server, _name) = numbered_at(Path::new(words[1]));
+            socket.write_all(b"\n").unwrap();
+            serve(server);
+        }
+        "hold-numbered" => {
+            let (_server, _name) = numbered_at(Path::new(words[1]));
+            socket.write_all(b"\n").unwrap();
+            let _ = socket.read(&mut [0]);
         }
         "hold" => {
             let (_server, _, invitation) = new_service(number(1) as usize, 2);

@@ -4,6 +4,7 @@
 //! one_process.rs  all sides in one process: answers, refusals, places, types
 //! processes.rs    servers and clients that are killed and stopped; child.rs is one
 //! at_run_time.rs  sides that know the types by their schemas only
+//! named.rs        several servers behind one name
 //! hostile.rs      memory in which another process writes what it likes
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
@@ -11,6 +12,7 @@
 mod at_run_time;
 mod child;
 mod hostile;
+mod named;
 mod one_process;
 mod processes;
 

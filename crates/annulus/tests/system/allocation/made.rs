@@ -52,6 +52,24 @@ fn a_second_producer_brings_the_table_of_lanes() {
     assert_eq!(allocations(|| drop((first, second))), 0, "the consumer keeps all");
 }
 
+/// Its answer's, which the receiver frees.
+#[test]
+fn a_question_is_one_block() {
+    let (mut client, mut server) = annulus::service::channel::<u64, u64>(64);
+    let mut counts = [0; 3];
+    // What is made once for all is made in the first round.
+    for _ in 0..2 {
+        let (mut pending, mut told) = (None, None);
+        counts = [
+            allocations(|| pending = Some(client.ask(6).unwrap())),
+            allocations(|| server.recv().unwrap().answer(36).unwrap()),
+            allocations(|| told = pending.take().map(annulus::service::PendingAnswer::recv)),
+        ];
+        assert_eq!(told, Some(Ok(36)));
+    }
+    assert_eq!(counts, [1, 0, 1]);
+}
+
 /// What holds one value is one block.
 #[test]
 fn a_channel_of_one_value_is_one_block() {

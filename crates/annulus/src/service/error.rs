@@ -1,13 +1,13 @@
 //! Why a question is not asked ([`AskError`]), why there is no answer ([`AnswerError`]), and why an answer
-//! is not given ([`ClientGone`]).
+//! is not given ([`ClientGone`]): in one process, and [between processes](crate::shm::service).
 
+use core::error::Error;
 use core::fmt;
-use std::error::Error;
 
 use crate::message::schema::BadValue;
 
 /// Why a question was not asked. This gives it back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AskError<Q> {
     /// As many questions of this client are open as may be: receive an answer, or wait until the server has
@@ -32,12 +32,24 @@ impl<Q> fmt::Display for AskError<Q> {
             Self::Full(_) => {
                 "as many questions are open as the service has room for: receive an answer first"
             }
-            Self::Closed(_) => "the service is closed, or its server is gone: look for its name again",
+            Self::Closed(_) => {
+                "the service is closed, or its server is gone (between processes: look for its name again)"
+            }
         })
     }
 }
 
-impl<Q: fmt::Debug> Error for AskError<Q> {}
+/// Does not show the question, which may be a closure.
+impl<Q> fmt::Debug for AskError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+impl<Q> Error for AskError<Q> {}
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +59,9 @@ pub enum AnswerError {
     Empty,
     /// The server has dropped the request, or has closed the service without receiving it.
     Refused,
-    /// The process of the server has ended, and had not answered.
+    /// The process of the server has ended, and had not answered. Only between processes.
     Died,
-    /// What lies there is no answer: another process has written what it must not.
+    /// What lies there is no answer: another process has written what it must not. Only between processes.
     Corrupt(BadValue),
     /// It was received before.
     Taken,
@@ -70,7 +82,7 @@ impl fmt::Display for AnswerError {
 impl Error for AnswerError {}
 
 /// The client is gone, and receives no answer. This gives the answer back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ClientGone<A>(pub A);
 
 impl<A> fmt::Display for ClientGone<A> {
@@ -79,4 +91,11 @@ impl<A> fmt::Display for ClientGone<A> {
     }
 }
 
-impl<A: fmt::Debug> Error for ClientGone<A> {}
+/// Does not show the answer, which may be a closure.
+impl<A> fmt::Debug for ClientGone<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientGone(..)")
+    }
+}
+
+impl<A> Error for ClientGone<A> {}
