@@ -352,6 +352,8 @@ mod tests {
         between::<LossyRing<8>>(8);
         between::<MpLossyRing<8>>(8);
         between::<LosslessRing<1>>(1);
+        within::<super::super::broadcast_records::LosslessRecords<8>>(8);
+        between::<super::super::broadcast_records::LosslessRecords<512>>(512);
         between::<super::super::shaq::Shaq<8>>(8);
         between::<super::super::ringfire::Ringfire<8, true>>(8);
         between::<super::super::ringfire::Ringfire<1, false>>(1);

@@ -30,10 +30,12 @@
 //! questions  questions and answers, likewise
 //! tables     the newest value, likewise
 //! records    messages that lie where they are written, as that library's
+//! broadcast_records  records that are copied, to subscribers that the publisher waits for
 //! ```
 
 pub mod bare;
 pub mod between;
+pub mod broadcast_records;
 mod called;
 mod disruptor;
 pub mod ends;

@@ -53,6 +53,7 @@ pub(crate) fn kind_name(kind: ShmKind) -> &'static str {
         ShmKind::Lossless => "lossless",
         ShmKind::Bytes => "bytes",
         ShmKind::BroadcastBytes => "broadcast_bytes",
+        ShmKind::LosslessBytes => "lossless_bytes",
         ShmKind::Frames => "frames",
         ShmKind::LosslessFrames => "lossless_frames",
         ShmKind::Watch => "watch",

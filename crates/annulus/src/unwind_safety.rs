@@ -163,7 +163,7 @@ whole_after_a_panic! {
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 whole_after_a_panic! {
     [] crate::shm::AttachError;
-    [] crate::shm::broadcast::bytes::AcceptedBytes;
+    [M] crate::shm::broadcast::bytes::AcceptedBytes<M>;
     [T: Message, M: Mode] broadcast::FellowPublisher<T, M>;
     [] crate::shm::DirectoryError;
     [] crate::shm::dynamic::Client;

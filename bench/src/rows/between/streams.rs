@@ -18,6 +18,7 @@ use super::others::{IN_ONE_PROCESS, OF_OTHERS, start};
 use crate::contenders::between::{
     BatchIn, BatchOut, Between, In, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Within,
 };
+use crate::contenders::broadcast_records::LosslessRecords;
 use crate::contenders::ringfire::Ringfire;
 use crate::contenders::shaq::Shaq;
 use crate::contenders::{Annulus, Named};
@@ -47,6 +48,16 @@ pub fn rows() -> Vec<Row> {
     let several =
         lossy::<MpLossyRing<1>, 1>(SEVERAL, 8).into_iter().chain(lossy::<MpLossyRing<8>, 8>(SEVERAL, 64));
     rows.extend(several.map(|row| Row { targets: vec![], ..row }));
+    rows.push(
+        records::<8>(4096, 2_048_000)
+            .entries([Entry {
+                name: Ringfire::<8, false>::NAME,
+                kind: Kind::Rival,
+                run: between_processes::<Ringfire<8, false>, 1>,
+            }])
+            .floor(EVERY_LINE, floor::hand_every_line_over),
+    );
+    rows.push(records::<512>(256, 204_800));
     rows
 }
 
@@ -56,6 +67,8 @@ pub fn works() -> Works {
         work::<ReceiveAll<Queue<8>>>(),
         work::<ReceiveAll<LosslessRing<1>>>(),
         work::<ReceiveAll<LosslessRing<8>>>(),
+        work::<ReceiveAll<LosslessRecords<8>>>(),
+        work::<ReceiveAll<LosslessRecords<512>>>(),
         work::<ReceiveBatches<Queue<1>, 1>>(),
         work::<ReceiveBatches<Queue<8>, 8>>(),
         work::<ReceiveBatches<LosslessRing<1>, 1>>(),
@@ -73,6 +86,23 @@ pub fn works() -> Works {
         work::<ReceiveWhatComes<1, true>>(),
         work::<ReceiveWhatComes<8, true>>(),
     ]
+}
+
+/// Of records of so many words, which are copied into a buffer. (No target: it is the ring of one process.)
+fn records<const WORDS: usize>(capacity: usize, messages: u64) -> Row {
+    Row::new(
+        format!("processes: lossless records, {} bytes", 8 * WORDS),
+        "one by one, copied, from one process to another on the other core; beside it from thread to thread by the same loops",
+        capacity,
+        messages,
+    )
+    .on_two_cores()
+    .entries([Entry {
+        name: Annulus::NAME,
+        kind: Kind::Ours,
+        run: between_processes::<LosslessRecords<WORDS>, 1>,
+    }])
+    .other(IN_ONE_PROCESS, in_one_process::<LosslessRecords<WORDS>>)
 }
 
 /// A row of ours between processes, beside the same in one.

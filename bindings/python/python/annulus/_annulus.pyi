@@ -30,7 +30,7 @@ else:
     _Buffer: TypeAlias = Any
 
 _Kind: TypeAlias = Literal[
-    "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "mp_lossy", "frames", "lossless_frames", "watch", "service", "mpmc"
+    "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "lossless_bytes", "mp_lossy", "frames", "lossless_frames", "watch", "service", "mpmc"
 ]
 _State: TypeAlias = Literal["not_yet", "alive", "closed", "dead"]
 _Start: TypeAlias = Literal["oldest", "newest"] | int

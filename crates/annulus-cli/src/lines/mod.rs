@@ -53,8 +53,8 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
         let verb = rings::verb_for(info.kind());
         return Err(Failure::new(format!("{name} has newest values, and no messages: {verb}")));
     }
-    if info.kind() == ShmKind::BroadcastBytes {
-        return records::run(arguments, &invitation, start, &stop);
+    if matches!(info.kind(), ShmKind::BroadcastBytes | ShmKind::LosslessBytes) {
+        return records::run(arguments, &invitation, info.kind(), start, &stop);
     }
     if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
         return json::print(arguments, &invitation, &info, start, &stop);

@@ -1,15 +1,16 @@
-//! `annulus sub`, of a broadcast ring of records: each record is a line.
+//! `annulus sub`, of a broadcast ring of records, lossy or lossless: each record is a line.
 
 use std::io::{self, BufWriter, Write};
 
-use annulus::broadcast::Foreign;
+use annulus::RecvTimeoutError;
+use annulus::broadcast::Mode;
 use annulus::broadcast::bytes::Subscriber;
 use annulus::shm::broadcast::Mark;
 use annulus::shm::dynamic::Start;
-use annulus::shm::{Invitation, PeerState};
+use annulus::shm::{AttachError, Invitation, PeerState, ShmKind};
 
 use super::arguments::SubscribeArguments;
-use super::printing::{SHOWN_EACH, print, tell_count};
+use super::printing::{SHOWN_EACH, STOP_INTERVAL, print, tell_count};
 use crate::messages::piece::Line;
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
@@ -20,12 +21,27 @@ use crate::text::{counted, quoted};
 pub(super) fn run(
     arguments: &SubscribeArguments,
     invitation: &Invitation,
+    kind: ShmKind,
     start: Start,
     stop: &Stop,
 ) -> Result<Outcome, Failure> {
     let name = quoted(&arguments.name);
-    let ring = invitation.accept_broadcast_bytes();
-    let ring = ring.map_err(|error| Failure::new(format!("{name} can't be used: {error}")))?;
+    let unusable = |error: AttachError| Failure::new(format!("{name} can't be used: {error}"));
+    if kind == ShmKind::LosslessBytes {
+        let ring = invitation.accept_lossless_bytes().map_err(unusable)?;
+        stop.look();
+        let subscriber = match start {
+            Start::Oldest | Start::Last(_) => ring.subscribe_from_oldest(),
+            Start::Newest => ring.subscribe(),
+        };
+        let mut subscriber = subscriber.map_err(|error| Failure::new(error.to_string()))?;
+        if let Start::Last(count) = start {
+            subscriber.begin_with_last(count);
+        }
+        let printer = Printer { subscriber, mark: None, is_looking: true, line: Vec::new(), told: 0 };
+        return printer.run(arguments, stop, || ring.state());
+    }
+    let ring = invitation.accept_broadcast_bytes().map_err(unusable)?;
     let subscribable = ring.subscribable();
     stop.give(subscribable.closer());
     let mut subscriber = match start {
@@ -36,44 +52,71 @@ pub(super) fn run(
         subscriber.begin_with_last(count);
     }
     // Without a mark it does its work as well.
-    let mut printer = Printer { subscriber, mark: ring.mark().ok(), line: Vec::new(), told: 0 };
-    let is_over = match printer.print_all(arguments, &mut BufWriter::new(io::stdout().lock())) {
-        Ok(is_over) => is_over,
-        Err(error) => return ended(&error),
-    };
-    let lost = printer.subscriber.total_lagged();
-    tell_count("record", printer.subscriber.total_received(), lost, stop.outcome().is_some());
-    if let Some(outcome) = stop.outcome() {
-        return Ok(outcome);
-    }
-    if is_over && ring.state() == PeerState::Dead {
-        say(format_args!("the publisher of {name} has died"));
-        return Ok(Outcome::Failed);
-    }
-    Ok(Outcome::Passed)
+    let printer =
+        Printer { subscriber, mark: ring.mark().ok(), is_looking: false, line: Vec::new(), told: 0 };
+    printer.run(arguments, stop, || ring.state())
 }
 
 /// Receives records, and prints them.
-struct Printer {
-    subscriber: Subscriber<Foreign>,
+struct Printer<M: Mode> {
+    subscriber: Subscriber<M>,
     /// Where it shows how far it is, if nothing else does.
     mark: Option<Mark>,
+    /// Whether nothing closes its ring, so that it looks whether it is to stop.
+    is_looking: bool,
     /// The last record.
     line: Vec<u8>,
     /// How many records it has said are lost.
     told: u64,
 }
 
-impl Printer {
+impl<M: Mode> Printer<M> {
+    /// Prints all records, and says how many these were, and how the ring ended. `state` says whether the
+    /// publisher is there.
+    fn run(
+        mut self,
+        arguments: &SubscribeArguments,
+        stop: &Stop,
+        state: impl FnOnce() -> PeerState,
+    ) -> Result<Outcome, Failure> {
+        let is_over = match self.print_all(arguments, stop, &mut BufWriter::new(io::stdout().lock())) {
+            Ok(is_over) => is_over,
+            Err(error) => return ended(&error),
+        };
+        let lost = self.subscriber.total_lagged();
+        tell_count("record", self.subscriber.total_received(), lost, stop.outcome().is_some());
+        if let Some(outcome) = stop.outcome() {
+            return Ok(outcome);
+        }
+        if is_over && state() == PeerState::Dead {
+            say(format_args!("the publisher of {} has died", quoted(&arguments.name)));
+            return Ok(Outcome::Failed);
+        }
+        Ok(Outcome::Passed)
+    }
+
     /// Prints each record as a line, and returns whether the ring has ended.
-    fn print_all(&mut self, arguments: &SubscribeArguments, output: &mut impl Write) -> io::Result<bool> {
+    fn print_all(
+        &mut self,
+        arguments: &SubscribeArguments,
+        stop: &Stop,
+        output: &mut impl Write,
+    ) -> io::Result<bool> {
         self.show();
+        // Where nothing closes the ring: up to which record it still prints after a signal.
+        let mut end = None;
         while arguments.count.is_none_or(|count| self.subscriber.total_received() < count) {
+            if self.is_looking && stop.outcome().is_some() {
+                let cursor = self.subscriber.cursor();
+                if cursor >= *end.get_or_insert_with(|| cursor + self.subscriber.len() as u64) {
+                    break;
+                }
+            }
             if self.subscriber.try_recv(&mut self.line).is_err() {
                 // The user sees what was printed, before it waits.
                 output.flush()?;
                 self.show();
-                if self.subscriber.recv(&mut self.line).is_err() {
+                if !self.wait(stop) {
                     self.tell_lost("after the last one");
                     return Ok(true);
                 }
@@ -90,6 +133,20 @@ impl Printer {
         }
         output.flush()?;
         Ok(false)
+    }
+
+    /// Waits for the next record. False at the end, or when it is to stop.
+    fn wait(&mut self, stop: &Stop) -> bool {
+        if !self.is_looking {
+            return self.subscriber.recv(&mut self.line).is_ok();
+        }
+        loop {
+            match self.subscriber.recv_timeout(&mut self.line, STOP_INTERVAL) {
+                Ok(_) => return true,
+                Err(RecvTimeoutError::Timeout) if stop.outcome().is_none() => {}
+                Err(_) => return false,
+            }
+        }
     }
 
     /// Says how many records were lost since it was said last.

@@ -150,7 +150,8 @@ impl Ring {
     pub(crate) fn tells_lag(&self) -> bool {
         self.header.is_some_and(|header| {
             let is_queue = matches!(header.kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes);
-            is_queue || is_lossless(header.kind) || header.kind == ShmKind::LosslessFrames
+            let has_seats = matches!(header.kind, ShmKind::LosslessFrames | ShmKind::LosslessBytes);
+            is_queue || is_lossless(header.kind) || has_seats
         })
     }
 
@@ -183,7 +184,7 @@ pub(crate) fn verb_for(kind: ShmKind) -> &'static str {
         ShmKind::Watch => "`annulus get` prints its values",
         ShmKind::Service => "`annulus call` asks it",
         ShmKind::Spsc | ShmKind::Mpsc => "`annulus sub --json` receives its messages",
-        ShmKind::BroadcastBytes => "`annulus sub` prints its records",
+        ShmKind::BroadcastBytes | ShmKind::LosslessBytes => "`annulus sub` prints its records",
         kind if has_messages(kind) => "`annulus sub --json` prints its messages",
         _ => "`annulus info` says what it is",
     }
@@ -200,6 +201,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::MpLossless => "mp lossless",
         ShmKind::Bytes => "records",
         ShmKind::BroadcastBytes => "lossy rec",
+        ShmKind::LosslessBytes => "all records",
         ShmKind::Frames => "frames",
         ShmKind::LosslessFrames => "all frames",
         ShmKind::Watch => "watch",

@@ -46,7 +46,9 @@ pub(super) fn facts(row: &Row<'_>, routes: &[BridgeRoute], history: &History) ->
     let Some(header) = ring.header else { return facts };
     let what = match ring.word_bytes() {
         Some(bytes) => format!("words of {}", counted(bytes, "byte")),
-        None if header.kind == ShmKind::BroadcastBytes => "records of any length".into(),
+        None if matches!(header.kind, ShmKind::BroadcastBytes | ShmKind::LosslessBytes) => {
+            "records of any length".into()
+        }
         None => format!("messages of {}", counted(header.payload_bytes, "byte")),
     };
     let frames = ring.frames.as_ref().map(FramesInfo::of);

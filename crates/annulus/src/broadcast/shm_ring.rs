@@ -230,6 +230,7 @@ mod model {
     use crate::base::allocation::Before;
     use crate::base::peer_liveness::NowAndThen;
     use crate::base::sequence::Sequence;
+    use crate::broadcast::bytes;
     use crate::broadcast::{
         Awaited, FellowPublisher, Foreign, Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber,
     };
@@ -306,11 +307,36 @@ mod model {
         }
     }
 
+    impl Settings {
+        /// As the one before, for records: a ring of so many bytes.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn lossless_records_for_two_processes(
+            self,
+            is_asymmetric: bool,
+            locks: &Locks,
+        ) -> (bytes::Publisher<Lossless>, bytes::Subscribable<Foreign>) {
+            let (area, extents) = bytes::area_of(self).unwrap();
+            let (publisher, subscribable) = extents.lossless_for_two_processes(is_asymmetric, locks);
+            let publisher = bytes::Publisher::new(publisher, Arc::clone(&area));
+            (publisher, bytes::Subscribable::new(subscribable, area))
+        }
+    }
+
     impl<T: Message> Subscribable<T, Foreign> {
         /// A subscriber for which the publisher of the other process waits, if a seat is left.
         #[doc(hidden)]
         #[must_use]
         pub fn awaited(&self, from_oldest: bool) -> Option<Subscriber<T, Awaited>> {
+            self.subscribe_awaited(from_oldest)
+        }
+    }
+
+    impl bytes::Subscribable<Foreign> {
+        /// The same, of records.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn awaited(&self, from_oldest: bool) -> Option<bytes::Subscriber<Awaited>> {
             self.subscribe_awaited(from_oldest)
         }
     }

@@ -38,6 +38,9 @@
 //! clear what is before the floor and the slowest
 //! ```
 //!
+//! Where subscribers are of other processes, the floor lies beside `scanned`: both are what the publisher
+//! says to subscribers that join.
+//!
 //! The argument is the same as for a limit. If gate.join2 comes before gate.clear2 in the one order of the
 //! fences, gate.clear3 sees the cell, whose cursor is at or before the start: nothing from there on is
 //! cleared. If gate.clear2 comes first, gate.join3 sees the floor. And what a subscriber read comes before
@@ -167,7 +170,7 @@ impl Gate {
         // Mutants: `* with +`, `* with /`: only a seeded bug comes here.
         let window = if seeded!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
-        if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {
+        if limit <= head.get() && self.sweep() {
             // A subscriber that it waited for is gone.
             return self.look(head);
         }
@@ -207,17 +210,23 @@ impl Gate {
 
     /// The messages that everybody has passed, and that were not cleared before; only the messages that still
     /// lie in the ring. `head` is the next message to be published. From now on nobody looks at them, until
-    /// the publisher has written over them. For the one publisher of a ring within one process.
+    /// the publisher has written over them. For the one publisher of a ring.
     ///
     /// Takes the steps of two [looks](Self::look).
     pub(crate) fn take_clearable(&self, head: Sequence) -> Range<u64> {
-        self.clearing.take_clearable(head, self.capacity, || self.slowest_of_all())
+        self.clearing.take_clearable(self.floor(), head, self.capacity, || self.slowest_of_all())
+    }
+
+    /// Frees the [seats](Seats) of subscribers that are gone, for a publisher that has no room, and says
+    /// whether there was one. Asks the kernel now and then.
+    pub(crate) fn sweep(&self) -> bool {
+        self.seats.as_ref().is_some_and(Seats::sweep)
     }
 }
 
 /// How far messages were cleared.
 struct Clearing {
-    /// Nobody joins before it. Written by the publisher only.
+    /// Nobody joins before it. Written by the publisher only. Unused where there are [seats](Seats).
     floor: AtomicU64,
     /// Messages before it are cleared: the publisher's own.
     cleared: AtomicU64,
@@ -228,24 +237,20 @@ impl Clearing {
         Self { floor: AtomicU64::new(first.get()), cleared: AtomicU64::new(first.get()) }
     }
 
-    /// gate.join3: the first message with which one may begin.
-    fn floor(&self) -> Sequence {
-        if seeded!("joiner_below_the_floor") {
-            return Sequence::FIRST;
-        }
-        // Acquire: pairs with the Release of gate.clear1: a subscriber that begins there sees the messages
-        // before it.
-        Sequence::new(self.floor.load(Ordering::Acquire))
-    }
-
     /// The messages that everybody has passed, and that were not cleared before; only the messages that still
     /// lie in a ring of `capacity` slots, of which `head` is the next message to be published. `slowest`
-    /// looks at all cursors. For the ring's one publisher.
-    fn take_clearable(&self, head: Sequence, capacity: u64, slowest: impl Fn() -> u64) -> Range<u64> {
+    /// looks at all cursors, and `floor` is [there](Gate::floor). For the ring's one publisher.
+    fn take_clearable(
+        &self,
+        floor: &AtomicU64,
+        head: Sequence,
+        capacity: u64,
+        slowest: impl Fn() -> u64,
+    ) -> Range<u64> {
         let passed = slowest().min(head.get());
         // gate.clear1. A maximum, because somebody may have joined late at an earlier one. Release: as
         // gate.scan1.
-        self.floor.fetch_max(passed, Ordering::Release);
+        floor.fetch_max(passed, Ordering::Release);
         if !seeded!("gate_no_clearing_fence") {
             // gate.clear2. Pairs with gate.join2.
             fence(Ordering::SeqCst);
@@ -293,7 +298,7 @@ impl Gate {
             fence(Ordering::SeqCst);
         }
         // gate.join3, gate.join4.
-        let start = start(promised(seen()).max(self.clearing.floor())).max(early);
+        let start = start(promised(seen()).max(self.first_standing())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };
         if let Some(seats) = &self.seats {
@@ -308,6 +313,24 @@ impl Gate {
             Some(seats) => seats.scanned(),
             None => &self.scanned,
         }
+    }
+
+    /// Where the floor is: nobody joins before it.
+    fn floor(&self) -> &AtomicU64 {
+        match &self.seats {
+            Some(seats) if !seeded!("seats_have_no_floor") => seats.floor(),
+            _ => &self.clearing.floor,
+        }
+    }
+
+    /// gate.join3: the first message with which one may begin, as far as the floor tells.
+    fn first_standing(&self) -> Sequence {
+        if seeded!("joiner_below_the_floor") {
+            return Sequence::FIRST;
+        }
+        // Acquire: pairs with the Release of gate.clear1: a subscriber that begins there sees the messages
+        // before it. (Of another process no number is believed, as above.)
+        Sequence::new(self.floor().load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED)
     }
 
     /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move

@@ -12,6 +12,10 @@ impl Seats {
         match *self {}
     }
 
+    pub(super) fn floor(&self) -> &AtomicU64 {
+        match *self {}
+    }
+
     pub(super) fn enter(&self, _: Sequence) -> Option<Pass> {
         match *self {}
     }

@@ -37,9 +37,16 @@ use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, seeded};
 
-/// What the publisher says: the latest head with which it looked at the cells. 0 at first.
+/// What the publisher says.
+// Decision 0176: the floor is here, too.
 #[repr(C, align(128))]
-pub(crate) struct Scanned(AtomicU64);
+pub(crate) struct Scanned {
+    /// The latest head with which it looked at the cells. At first the number of the first message.
+    head: AtomicU64,
+    /// Nobody joins before it: the gate's floor (gate.clear1), of a ring of records. Elsewhere it stays where
+    /// it began.
+    floor: AtomicU64,
+}
 
 /// A seat. On a line of its own.
 #[repr(C, align(128))]
@@ -51,16 +58,21 @@ pub(crate) struct SeatCell {
 }
 
 impl Scanned {
+    /// Where the floor is.
+    #[cfg(not(annulus_loom))]
+    pub(crate) const FLOOR: usize = core::mem::offset_of!(Self, floor);
+
     /// Nobody else has the memory yet.
     #[cfg(not(annulus_loom))]
     pub(crate) fn begin_at(&self, first: Sequence) {
-        // Relaxed: what hands the memory over to another process orders it.
-        self.0.store(first.get(), Ordering::Relaxed);
+        // Relaxed, both: what hands the memory over to another process orders it.
+        self.head.store(first.get(), Ordering::Relaxed);
+        self.floor.store(first.get(), Ordering::Relaxed);
     }
 
     #[cfg(annulus_loom)]
     pub(crate) fn zeroed() -> Self {
-        Self(AtomicU64::new(0))
+        Self { head: AtomicU64::new(0), floor: AtomicU64::new(0) }
     }
 }
 
@@ -127,7 +139,13 @@ impl Seats {
     /// Where the latest head is with which the publisher looked.
     pub(super) fn scanned(&self) -> &AtomicU64 {
         // SAFETY: it lives as long as this.
-        unsafe { &self.scanned.as_ref().0 }
+        unsafe { &self.scanned.as_ref().head }
+    }
+
+    /// Where the first message is with which a subscriber may begin.
+    pub(super) fn floor(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &self.scanned.as_ref().floor }
     }
 
     /// A seat with `cursor` in its cell; `None` if all are taken. A system call for each that is.

@@ -1,7 +1,7 @@
 //! Broadcast rings between processes: one process publishes, and any number of processes subscribe.
 //!
 //! [`lossy`] rings never wait for a subscriber. The publisher of a [`lossless`] one waits for subscribers
-//! that have a seat. Rings of records of any length are in [`bytes`].
+//! that have a seat. Rings of records of any length, of both sorts, are in [`bytes`].
 
 pub mod bytes;
 
@@ -99,22 +99,20 @@ pub(super) fn create_lossy<T: Message>(
     settings: Settings,
     of: &MessageType,
 ) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
-    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossy, 0, of, Behind::Nothing)?;
-    // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
-    // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let (handle, peers) = unsafe { settings.lossy_across(across) }?;
-    Ok(Shared { handle, peers, invitation })
+    Ok(create_with(settings, of, Behind::Nothing)?.0)
 }
 
-/// A lossy ring that tells where messages are, which lie behind its slots.
+/// A lossy ring, and what lies behind its slots.
 #[allow(clippy::type_complexity, reason = "what makes a ring, and its memory")]
 pub(super) fn create_with<T: Message>(
     settings: Settings,
     of: &MessageType,
     behind: Behind<'_>,
 ) -> Result<(Shared<Publisher<T>, Subscribable<T>>, RingMemory), ShareError> {
-    let (across, invitation, memory) = create_ring(&settings, behind.kind(), 0, of, behind)?;
-    // SAFETY: as in `create_lossy`.
+    let [kind, _] = behind.kinds();
+    let (across, invitation, memory) = create_ring(&settings, kind, 0, of, behind)?;
+    // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
+    // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (handle, peers) = unsafe { settings.lossy_across(across) }?;
     Ok((Shared { handle, peers, invitation }, memory))
 }
@@ -129,12 +127,12 @@ pub(super) enum Behind<'r> {
 }
 
 impl Behind<'_> {
-    /// Of a lossy ring.
-    fn kind(self) -> ShmKind {
+    /// Of a lossy ring, and of a lossless one.
+    fn kinds(self) -> [ShmKind; 2] {
         match self {
-            Self::Nothing => ShmKind::Lossy,
-            Self::Frames(_) => ShmKind::Frames,
-            Self::Area(_) => ShmKind::BroadcastBytes,
+            Self::Nothing => [ShmKind::Lossy, ShmKind::Lossless],
+            Self::Frames(_) => [ShmKind::Frames, ShmKind::LosslessFrames],
+            Self::Area(_) => [ShmKind::BroadcastBytes, ShmKind::LosslessBytes],
         }
     }
 
@@ -153,17 +151,17 @@ impl Behind<'_> {
     }
 }
 
-/// As [`create_with`], for frames, with a publisher that waits for subscribers. There is a seat for each
-/// table.
-pub(super) fn create_lossless_with_frames<T: Message>(
+/// As [`create_with`], with a publisher that waits for subscribers, for which there are so many seats.
+pub(super) fn create_lossless_with<T: Message>(
     settings: Settings,
     of: &MessageType,
-    frames: &FrameNumbers,
+    behind: Behind<'_>,
+    seats: usize,
 ) -> Result<(Shared<Publisher<T, Lossless>>, RingMemory), ShareError> {
-    let kind = ShmKind::LosslessFrames;
-    let (across, invitation, memory) =
-        create_ring(&settings, kind, frames.tables, of, Behind::Frames(frames))?;
-    // SAFETY: as in `create_ring_with_seats`.
+    check_seats(seats)?;
+    let [_, kind] = behind.kinds();
+    let (across, invitation, memory) = create_ring(&settings, kind, seats, of, behind)?;
+    // SAFETY: as in `create_with`. (What is not zero is constant.)
     let handle = unsafe { settings.lossless_across(across) }?;
     Ok((Shared { handle, peers: (), invitation }, memory))
 }
@@ -520,12 +518,7 @@ pub(super) fn create_ring_with_seats<T: Message>(
     of: &MessageType,
     seats: usize,
 ) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
-    check_seats(seats)?;
-    let (across, invitation, _) = create_ring(&settings, ShmKind::Lossless, seats, of, Behind::Nothing)?;
-    // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
-    // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let handle = unsafe { settings.lossless_across(across) }?;
-    Ok(Shared { handle, peers: (), invitation })
+    Ok(create_lossless_with(settings, of, Behind::Nothing, seats)?.0)
 }
 
 impl Numbering {

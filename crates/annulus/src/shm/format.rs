@@ -126,6 +126,8 @@ pub(crate) mod page {
     /// Of a lossless ring: what its publisher says, and behind it the cells of its seats. Of a queue of
     /// several producers: behind it the words of producers that wait for room.
     pub(crate) const SCANNED: usize = 256;
+    /// Of a lossless ring of records: the first one with which a subscriber may begin.
+    pub(crate) const FLOOR: usize = 264;
     pub(crate) const SEATS: usize = 384;
     pub(crate) const SEAT_BYTES: usize = 128;
     /// Of a service: where the word of a client that waits for answers is, from the beginning of its place

@@ -92,9 +92,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::broadcast::{
-    Accepted, Behind, NoSeat, RingMemory, accept, create_lossless_with_frames, create_with,
-};
+use super::broadcast::{Accepted, Behind, NoSeat, RingMemory, accept, create_lossless_with, create_with};
 use super::error::{AttachError, ShareError};
 use super::fd::recv_fd;
 use super::format::{Layout, damaged, page, shown, unfit};
@@ -255,7 +253,10 @@ impl Builder {
         // A subscriber that has passed a message may not hold its frame yet (Promela `frames`, LOSSLESS).
         let kept = self.settings.capacity.saturating_add(1);
         let seats = self.subscribers;
-        self.made(kept, seats, create_lossless_with_frames)
+        self.made(kept, seats, |settings, of, frames| {
+            // There is a seat for each table.
+            create_lossless_with(settings, of, Behind::Frames(frames), frames.tables)
+        })
     }
 
     fn made<M: Mode>(

@@ -252,6 +252,7 @@ impl Invitation {
             ShmKind::Lossy
             | ShmKind::Lossless
             | ShmKind::BroadcastBytes
+            | ShmKind::LosslessBytes
             | ShmKind::Frames
             | ShmKind::LosslessFrames
             | ShmKind::Watch => fd,

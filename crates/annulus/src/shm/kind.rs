@@ -35,11 +35,13 @@ pub enum ShmKind {
     Mpmc = 13,
     /// A broadcast ring of several publishers, which wait for the slowest subscriber.
     MpLossless = 14,
+    /// As [`BroadcastBytes`](Self::BroadcastBytes), with a publisher that waits for the slowest subscriber.
+    LosslessBytes = 15,
 }
 
 impl ShmKind {
     /// All of them.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Spsc,
         Self::Mpsc,
         Self::Lossy,
@@ -53,11 +55,12 @@ impl ShmKind {
         Self::LosslessFrames,
         Self::Mpmc,
         Self::MpLossless,
+        Self::LosslessBytes,
     ];
 
     /// Whether it has seats for subscribers that its publishers wait for.
     pub(super) fn is_lossless(self) -> bool {
-        matches!(self, Self::Lossless | Self::LosslessFrames | Self::MpLossless)
+        matches!(self, Self::Lossless | Self::LosslessFrames | Self::MpLossless | Self::LosslessBytes)
     }
 
     /// Whether it is a broadcast ring that several processes publish to.
@@ -90,6 +93,7 @@ impl fmt::Display for ShmKind {
             Self::Lossless => "lossless broadcast ring",
             Self::Bytes => "queue of records",
             Self::BroadcastBytes => "broadcast ring of records",
+            Self::LosslessBytes => "lossless broadcast ring of records",
             Self::MpLossy => "lossy broadcast ring of several publishers",
             Self::Frames => "broadcast ring of frames",
             Self::LosslessFrames => "lossless broadcast ring of frames",

@@ -117,10 +117,10 @@
 //!
 //! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
 //! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
-//!   [`broadcast::lossless`], of records [`broadcast::bytes`], of [`frames`]) and with several
-//!   ([`mp_broadcast`]), queues with one producer ([`spsc`], [`bytes`]), queues with several ([`mpsc`]), and
-//!   with several consumers ([`mpmc`]), the newest values of cells ([`watch`]), and questions with their
-//!   answers ([`service`]).
+//!   [`broadcast::lossless`], of records [`broadcast::bytes`] and of [`frames`], lossy or lossless) and with
+//!   several ([`mp_broadcast`]), queues with one producer ([`spsc`], [`bytes`]), queues with several
+//!   ([`mpsc`]), and with several consumers ([`mpmc`]), the newest values of cells ([`watch`]), and questions
+//!   with their answers ([`service`]).
 //! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
 //!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
 //!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.

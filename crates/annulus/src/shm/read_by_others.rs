@@ -143,6 +143,26 @@ fn a_program_in_c_reads_the_seats() {
     assert_eq!(said, format!("{seats}next 3\nend 0\n{messages}"));
 }
 
+/// A ring of 8 words and 2 slots: the third record takes the words of the first, and goes round the end of
+/// the area.
+#[test]
+fn a_program_in_c_reads_records_of_a_lossless_ring() {
+    let Shared { handle: mut publisher, invitation, .. } =
+        super::broadcast::bytes::lossless(Settings::new(64), 2).unwrap();
+    let ring = invitation.accept_lossless_bytes().unwrap();
+    let (mut subscriber, mut buffer) = (ring.subscribe().unwrap(), Vec::new());
+    publisher.publish(b"the first record, of 28 byte").unwrap();
+    publisher.publish(b"another one, of 23 byte").unwrap();
+    assert_eq!(subscriber.recv(&mut buffer), Ok(28));
+    publisher.publish(b"of 32, round the end of the area").unwrap();
+    let Some(said) = said_by_c_with("read_ring", &invitation.ring, Some(&invitation.sleepers)) else {
+        return;
+    };
+    let records = "record 1 at 4: another one, of 23 byte\nrecord 2 at 7: of 32, round the end of the area\n";
+    let seats = "headroom 0\nscanned 2\nseat 0: 1\nseat 1: free\nfloor 1\n";
+    assert_eq!(said, format!("{seats}bytes 64\noverwritten 3\n{records}"));
+}
+
 fn said_by_c(name: &str, ring: &impl AsFd) -> Option<String> {
     said_by_c_with(name, ring, None)
 }
@@ -221,6 +241,7 @@ fn the_page_has_the_codes_offsets() {
     let in_cells = |offset| offset - format::PRODUCER_OFFSET;
     let broadcast = section("## A lossy broadcast ring");
     let lossless = section("## A lossless broadcast ring");
+    let records = section("## A lossless broadcast ring of records");
     let page_rows = section("### The sleepers' page");
     for (rows, offset, length, what) in [
         (&queue, format::queue::TAIL, 8, "tail"),
@@ -241,6 +262,8 @@ fn the_page_has_the_codes_offsets() {
         (&broadcast, format::broadcast::END, 8, "end"),
         (&lossless, format::broadcast::HEADROOM, 8, "headroom"),
         (&lossless, format::broadcast::SEATS, 8, "seats"),
+        (&lossless, format::page::SCANNED, 8, "scanned"),
+        (&records, format::page::FLOOR, 8, "floor"),
         (&page_rows, format::page::MAGIC, 4, "the bytes"),
         (&page_rows, format::page::FENCES, 4, "fences"),
         (&page_rows, format::page::IDENTITY, 8, "identity"),

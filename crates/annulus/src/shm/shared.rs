@@ -9,7 +9,8 @@ use super::invitation::Invitation;
 /// | made by | `handle` | `peers` |
 /// | --- | --- | --- |
 /// | [`broadcast::lossy`] | `Publisher` | [`Subscribable`] |
-/// | [`broadcast::lossless`] | `Publisher` | `()`: the publisher counts subscribers |
+/// | [`broadcast::bytes::lossy`] | `Publisher` | `Subscribable` |
+/// | [`broadcast::lossless`], [`broadcast::bytes::lossless`] | `Publisher` | `()`: the publisher counts subscribers |
 /// | [`mp_broadcast::Builder::build`] | `Publisher` | [`Places`] |
 /// | [`spsc::producer`], [`bytes::producer`] | `Producer` | [`Peer`] |
 /// | [`mpsc::Builder::build`] | `Consumer` | [`Places`] |
@@ -19,6 +20,8 @@ use super::invitation::Invitation;
 ///
 /// [`broadcast::lossy`]: super::broadcast::lossy
 /// [`broadcast::lossless`]: super::broadcast::lossless
+/// [`broadcast::bytes::lossy`]: super::broadcast::bytes::lossy
+/// [`broadcast::bytes::lossless`]: super::broadcast::bytes::lossless
 /// [`mp_broadcast::Builder::build`]: super::mp_broadcast::Builder::build
 /// [`spsc::producer`]: super::spsc::producer
 /// [`bytes::producer`]: super::bytes::producer

@@ -25,6 +25,7 @@ const MAGIC: u32 = u32::from_ne_bytes(*b"ANNW");
 const IDENTITY: [usize; 2] = [page::IDENTITY, page::IDENTITY + 4];
 const _: () = {
     assert!(size_of::<Scanned>() == page::SEATS - page::SCANNED && size_of::<SeatCell>() == page::SEAT_BYTES);
+    assert!(page::SCANNED + Scanned::FLOOR == page::FLOOR);
     assert!(page::WORDS[1] + 4 <= page::LEAST_BYTES && page::LEAST_BYTES <= page::SCANNED);
 };
 

@@ -81,6 +81,33 @@ macro_rules! conformance {
             $($more)*
         }
     };
+    // Broadcast rings whose capacity is a power of two, and whose messages no closure makes.
+    (broadcast of records: $($module:ident: $ring:ident),* $(,)?) => {$(
+        mod $module {
+            use crate::every::{close, idle, joining, liveness, order, timeouts};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                order::threads_agree_on_one_order,
+                close::every_verb_receives_messages_before_the_close,
+                close::joining_a_closed_ring_finds_its_end,
+                close::ends_may_go_in_any_order,
+                close::waiting_publisher_is_told_when_no_reader_can_come,
+                close::close_wakes_waiters,
+                close::closed_ring_refuses_messages,
+                close::closer_does_not_keep_ring_open,
+                close::close_separates_accepted_from_refused_messages,
+                joining::a_joiner_begins_with_the_next_message,
+                joining::joiners_beside_a_publisher_miss_nothing,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                liveness::every_call_ends_while_handles_come_and_go,
+                liveness::message_is_received_whatever_others_publish,
+                idle::many_sleepers_use_no_core_and_all_wake,
+                idle::one_sleeper_uses_no_core_and_wakes,
+            }
+        }
+    )*};
     // Each message of these reaches one subscriber, so what is said of several is not theirs.
     (queues: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @queues [
@@ -307,6 +334,10 @@ conformance! { between processes:
     lossless_frames_shared: SharedLosslessFrames,
 }
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+conformance! { broadcast of records:
+    lossless_records_shared: SharedLosslessRecords,
+}
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { queues between processes:
     spsc_shared: SharedSpscQueue,
     mpsc_shared: SharedMpscQueue,
@@ -373,6 +404,7 @@ conformance! { runtime queues:
     records_shared_and_tasks: SharedRecordQueue,
     work_shared_and_tasks: SharedWork,
     lossless_frames_shared_and_tasks: SharedLosslessFrames,
+    lossless_records_shared_and_tasks: SharedLosslessRecords,
 }
 
 conformance! { runtime queues:

@@ -153,6 +153,7 @@ whole! { SHM (Send, Sync):
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited, broadcast::Foreign,
     shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start, shm::broadcast::bytes::AcceptedBytes,
+    shm::broadcast::bytes::AcceptedBytes<broadcast::Awaited>, broadcast::bytes::Subscriber<broadcast::Awaited>,
     broadcast::bytes::Subscribable<broadcast::Foreign>, broadcast::bytes::Subscriber<broadcast::Foreign>,
     shm::frames::Builder, shm::frames::Publisher, shm::frames::Loan<'static>, shm::frames::AcceptedFrames, shm::frames::Subscriber, shm::frames::Frame,
     shm::frames::SubscribeError, shm::frames::TooManyHeld, shm::frames::FrameError,

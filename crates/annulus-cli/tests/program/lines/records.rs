@@ -39,6 +39,34 @@ fn each_record_is_a_line() {
     assert!(observed.contains("broadcast ring of records"), "{observed}");
 }
 
+/// A lossless ring: it has a seat, so the publisher waits for it, and it can be stopped.
+#[test]
+fn lossless_records_are_lines_too() {
+    let names = Names::new("records-lossless");
+    let directory = Directory::open(&names.path).unwrap();
+    let made = broadcast::bytes::lossless(Settings::new(64), 1).unwrap();
+    let (mut publisher, _name) = (made.handle, made.invitation.publish(&directory, "log").unwrap());
+    publisher.publish(b"before").unwrap();
+    let last = ["log", "--last", "1", "--count", "1"];
+    assert_eq!(printed(&names, &last), ("before\n".into(), String::new(), Some(0)));
+    let child = crate::running::Running(names.command("sub", &["log"]).spawn().unwrap());
+    assert!(publisher.wait_for_subscribers(1));
+    let mut all = String::new();
+    // Far more than the ring holds.
+    for number in 0..500 {
+        let line = format!("line {number}\n");
+        publisher.publish(line.trim_end().as_bytes()).unwrap();
+        all.push_str(&line);
+    }
+    let observed = names.command("info", &["log"]).output().unwrap();
+    let observed = String::from_utf8(observed.stdout).unwrap();
+    assert!(observed.contains("lossless broadcast ring of records"), "{observed}");
+    assert!(observed.contains("seat 0, alive"), "{observed}");
+    drop(publisher);
+    let (printed, said, code) = child.end();
+    assert_eq!((String::from_utf8(printed).unwrap(), said.as_str(), code), (all, "", 0));
+}
+
 /// To the end of the ring, and it says what the reader has lost.
 #[test]
 fn subscriber_prints_until_the_ring_ends() {

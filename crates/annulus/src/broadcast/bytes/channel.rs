@@ -144,7 +144,7 @@ pub fn lossless_with(
 
 /// The area of such a ring, and the settings of its ring of extents.
 #[inline(always)]
-fn area_of(settings: Settings) -> Result<(Arc<Area>, Settings), CapacityError> {
+pub(crate) fn area_of(settings: Settings) -> Result<(Arc<Area>, Settings), CapacityError> {
     let capacity = settings.capacity;
     let (words, extents) = in_words(settings)?;
     let memory = if seeded!("area_memory_unheard") { Memory::default() } else { extents.memory };

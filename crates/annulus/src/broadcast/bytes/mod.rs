@@ -9,7 +9,7 @@
 //! [`bytes::lossless`](fn@lossless) makes a ring whose publisher waits for the slowest subscriber. Nobody
 //! loses a record.
 //!
-//! Between processes: [`shm::broadcast::bytes`](crate::shm::broadcast::bytes) (Linux; lossy).
+//! Between processes: [`shm::broadcast::bytes`](crate::shm::broadcast::bytes) (Linux).
 //!
 //! For messages that are all of one type, a typed ring ([`broadcast::lossy`](fn@crate::broadcast::lossy)) is
 //! simpler and faster. It takes no buffer, and less memory for each message.
@@ -66,6 +66,8 @@ mod subscribable;
 mod subscriber;
 
 pub use crate::error::{TryWriteError, WriteError, WriteTimeoutError};
+#[cfg(all(feature = "shm", annulus_loom))]
+pub(crate) use channel::area_of;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use channel::in_words;
 pub use channel::{lossless, lossless_with, lossy, lossy_with};

@@ -329,10 +329,26 @@ impl AwaitWords<'_> {
     /// Looks at all cursors. Returns how many words are free, if they are enough.
     #[cold]
     fn look(&mut self) -> Result<u64, Refusal> {
-        let Single { shared, next, .. } = self.single;
+        let shared = &self.single.shared;
         if shared.refuses() {
             return Err(Refusal::Closed);
         }
+        self.keep_what_is_needed();
+        // One that is gone needs nothing.
+        let is_again = !self.has_room() && !seeded!("words_kept_for_the_dead") && shared.gate.sweep();
+        if is_again {
+            self.keep_what_is_needed();
+        }
+        if self.has_room() { Ok(self.area.free(self.pen)) } else { Err(Refusal::Full) }
+    }
+
+    fn has_room(&self) -> bool {
+        self.area.has_room(self.pen, self.bytes)
+    }
+
+    /// From now on the words before the oldest record that somebody needs are free.
+    fn keep_what_is_needed(&mut self) {
+        let Single { shared, next, .. } = self.single;
         // A subscriber that joins begins at or after this one.
         let oldest = Sequence::new(shared.gate.take_clearable(*next).end);
         let mut extent = MaybeUninit::uninit();
@@ -342,12 +358,8 @@ impl AwaitWords<'_> {
             // SAFETY: the ring is of this process.
             Ok(extent) if oldest < *next => self.pen.keep_from(Some(unsafe { extent.unchecked() }.take())),
             _ if oldest == *next => self.pen.keep_from(None),
+            // (Another process has written what can't be where a cursor was. As if nothing had moved.)
             _ => {}
-        }
-        if self.area.has_room(self.pen, self.bytes) {
-            Ok(self.area.free(self.pen))
-        } else {
-            Err(Refusal::Full)
         }
     }
 }

@@ -8,6 +8,8 @@ use super::subscriber::frontier;
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::{self, Lossless, Lossy, LossyMode, Mode};
+#[cfg(feature = "shm")]
+use crate::broadcast::{Awaited, Foreign};
 use crate::observer::observable;
 use crate::ring::{Area, Extent};
 
@@ -112,6 +114,15 @@ impl Subscribable<Lossless> {
     #[must_use]
     pub fn subscribe_lossy(&self) -> Subscriber {
         Subscriber::new(self.extents.subscribe_lossy(), Arc::clone(&self.area))
+    }
+}
+
+#[cfg(feature = "shm")]
+impl Subscribable<Foreign> {
+    /// A subscriber for which the publisher waits, from the oldest record on that can be promised, or from
+    /// the next; `None` if no seat is left. The ring is a lossless one of another process.
+    pub(crate) fn subscribe_awaited(&self, from_oldest: bool) -> Option<Subscriber<Awaited>> {
+        Some(Subscriber::new(self.extents.subscribe_awaited(from_oldest)?, Arc::clone(&self.area)))
     }
 }
 

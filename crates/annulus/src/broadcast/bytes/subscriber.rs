@@ -48,6 +48,8 @@ use crate::wait::{Streaming, Waiting};
 ///   verb with `or_lag`. When it is dropped, the publisher no longer waits.
 /// - `Foreign`, of another process's ring: as lossy. What that process has written and no record can be is
 ///   lost, too.
+/// - `Awaited`, of another process's ring whose publisher waits for it: it loses nothing, as long as no
+///   process writes what it must not. Because one could, it counts what it lost, and has no clone.
 ///
 /// At every moment, `total_received() + total_lagged()` is how far it has come.
 ///

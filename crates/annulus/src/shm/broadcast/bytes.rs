@@ -1,9 +1,12 @@
 //! Broadcast of records between processes: byte strings of any length, each seen by every subscriber.
 //!
 //! A ring has the handles and the verbs of [`broadcast::bytes`](crate::broadcast::bytes). One process
-//! publishes, and never waits. Any number of others subscribe, from now on or from the oldest record that is
-//! whole. They map the ring read-only. A subscriber that falls behind loses the oldest records, and counts
-//! them exactly.
+//! publishes. Others subscribe, from now on or from the oldest record that is there, and map the ring
+//! read-only.
+//!
+//! - [`lossy`]: the publisher never waits, and subscribers are any number. One that falls behind loses the
+//!   oldest records, and counts them exactly.
+//! - [`lossless`]: the publisher waits for the slowest subscriber that has one of the ring's seats.
 //!
 //! ```
 //! use annulus::Settings;
@@ -27,27 +30,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # When the publisher's process ends
+//! # When a process ends
 //!
-//! Subscribers receive all that was published, and then `Closed`. A record that the process was just writing
-//! is none: nobody receives a part of it. The records that it was to overwrite are lost.
+//! - *The publisher's:* subscribers receive all that was published, and then `Closed`. A record that the
+//!   process was just writing is none: nobody receives a part of it. The records that it was to overwrite are
+//!   lost; in a lossless ring nobody with a seat needed them.
+//! - *A subscriber's:* a publisher that waits for it, for a place or for bytes, goes on without it.
 //!
 //! # Trust
 //!
-//! No subscriber can write to the ring. The publisher may write anything there: a subscriber then receives
-//! wrong records, or loses some. What no record can be, such as one longer than
+//! No subscriber can write to the ring. Those of a lossless one write to the page where the seats are: see
+//! [`broadcast::lossless`](super::lossless). The publisher may write anything there: a subscriber then
+//! receives wrong records, or loses some. What no record can be, such as one longer than
 //! [`max_len`](crate::broadcast::bytes::Subscriber::max_len), counts as lost. A receive allocates for no more
 //! than that, and touches no other memory.
-// Decision 0163: a ring of extents, with the area behind its slots.
+// Decision 0163: a ring of extents, with the area behind its slots. Decision 0176: lossless.
 
 use core::fmt;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::io;
 use std::sync::Arc;
 
-use super::{Accepted, Behind, Mark, accept, create_with};
-use crate::broadcast::Foreign;
-use crate::broadcast::bytes::{Publisher, Subscribable, in_words};
+use super::{Accepted, Behind, Mark, NoSeat, RingMemory, accept, create_lossless_with, create_with};
+use crate::broadcast::bytes::{Publisher, Subscribable, Subscriber, in_words};
+use crate::broadcast::{Awaited, Foreign, Lossless};
 use crate::error::CapacityError;
 use crate::memory::{Block, PlacedMemory};
 use crate::ring::{Area, Extent, WORD, slots_layout};
@@ -115,12 +122,68 @@ pub fn lossy(settings: Settings) -> Result<Shared<Publisher, Subscribable>, Shar
     let (words, extents) = in_words(settings)?;
     let bytes = words * WORD;
     let (shared, memory) = create_with::<Extent>(extents, &extent(), Behind::Area(bytes))?;
-    Cell(&memory.ring).write(&[bytes]);
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes: 1 };
-    let area = Arc::new(area_in(&memory.ring, memory.end, bytes).ok_or(too_large)?);
+    let area = new_area(&memory, bytes, capacity)?;
     let Shared { handle, peers, invitation } = shared;
     let peers = Subscribable::new(peers, Arc::clone(&area));
     Ok(Shared { handle: Publisher::new(handle, area), peers, invitation })
+}
+
+/// Makes a lossless ring of records for subscribers of other processes.
+///
+/// The publisher has the type and the verbs that [`lossless_with`](crate::broadcast::bytes::lossless_with)
+/// returns. It waits for the slowest subscriber that has one of the ring's `seats`, and never while nobody
+/// has one. The [`Invitation`] is for the processes that subscribe: see
+/// [`accept_lossless_bytes`](Invitation::accept_lossless_bytes). (A subscriber of the publisher's own process
+/// accepts it, too.) The capacity is in bytes, and is rounded up to a power of two.
+///
+/// What [`broadcast::lossless`](super::lossless) says of seats, of processes that end, and of what is refused
+/// holds here, too. The bytes of a record are free once all subscribers that have a seat have received it.
+///
+/// # Errors
+///
+/// [`ShareError`]: no such ring can be, also with 0 seats or more than 1024; or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::Settings;
+/// use annulus::broadcast::bytes::TryWriteError;
+/// use annulus::shm::{Invitation, Shared, broadcast};
+/// use std::os::unix::net::UnixStream;
+///
+/// let shared = broadcast::bytes::lossless(Settings::new(1024), 4)?;
+/// let Shared { handle: mut publisher, invitation, .. } = shared;
+/// let (here, there) = UnixStream::pair()?;
+/// invitation.send(&here)?;
+///
+/// // Usually in another process.
+/// let ring = Invitation::receive(&there)?.accept_lossless_bytes()?;
+/// let (mut subscriber, mut buffer) = (ring.subscribe()?, Vec::new());
+///
+/// publisher.publish(&[1; 512])?;
+/// publisher.publish(&[2; 500])?;
+/// assert_eq!(publisher.try_publish(b"no room"), Err(TryWriteError::Full));
+/// assert_eq!(subscriber.recv(&mut buffer), Ok(512));
+/// publisher.publish(b"waits, if there is no room")?;
+/// drop(publisher);
+/// assert_eq!(subscriber.into_iter().map(|record| record.len()).collect::<Vec<_>>(), [500, 26]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn lossless(settings: Settings, seats: usize) -> Result<Shared<Publisher<Lossless>>, ShareError> {
+    let capacity = settings.capacity;
+    settings.without_headroom()?;
+    let (words, extents) = in_words(settings)?;
+    let bytes = words * WORD;
+    let (shared, memory) = create_lossless_with::<Extent>(extents, &extent(), Behind::Area(bytes), seats)?;
+    let area = new_area(&memory, bytes, capacity)?;
+    Ok(shared.map(|handle| Publisher::new(handle, area)))
+}
+
+/// The area of a new ring, for which a capacity of so many bytes was asked.
+fn new_area(memory: &RingMemory, bytes: usize, capacity: usize) -> Result<Arc<Area>, CapacityError> {
+    Cell(&memory.ring).write(&[bytes]);
+    let area = area_in(&memory.ring, memory.end, bytes);
+    area.map(Arc::new).ok_or(CapacityError::TooLarge { capacity, slot_bytes: 1 })
 }
 
 /// The area of so many bytes, a power of two. `None` if it does not lie in the memory.
@@ -142,8 +205,30 @@ impl Invitation {
     ///
     /// [`AttachError`]: it is no such ring, or it is damaged; or the system refuses it.
     pub fn accept_broadcast_bytes(&self) -> Result<AcceptedBytes, AttachError> {
-        let kinds = [ShmKind::BroadcastBytes];
-        let ring = accept::<Extent>(self, &kinds, &extent(), self.strategy, || false)?;
+        AcceptedBytes::new(self, ShmKind::BroadcastBytes)
+    }
+
+    /// Maps a [lossless ring of records](self::lossless), for subscribers.
+    ///
+    /// # Errors
+    ///
+    /// As of [`accept_broadcast_bytes`](Self::accept_broadcast_bytes).
+    pub fn accept_lossless_bytes(&self) -> Result<AcceptedBytes<Awaited>, AttachError> {
+        AcceptedBytes::new(self, ShmKind::LosslessBytes)
+    }
+}
+
+/// A ring of records of another process, mapped read-only. Its mode is [`Foreign`], or [`Awaited`] where the
+/// publisher waits for subscribers.
+pub struct AcceptedBytes<M = Foreign> {
+    ring: Accepted<Extent>,
+    subscribable: Subscribable<Foreign>,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<M> AcceptedBytes<M> {
+    fn new(invitation: &Invitation, kind: ShmKind) -> Result<Self, AttachError> {
+        let ring = accept::<Extent>(invitation, &[kind], &extent(), invitation.strategy, || false)?;
         let (memory, layout) = (ring.memory(), Layout::read(ring.memory())?);
         let (cell, slots_end) = Cell::behind_slots(memory, &layout)?;
         let bytes = cell.number(BYTES);
@@ -153,15 +238,8 @@ impl Invitation {
         let short = AttachError::Length { found: memory.len() as u64, needed: end as u64 };
         let area = Arc::new(area_in(memory, slots_end, bytes).ok_or(short)?);
         let subscribable = Subscribable::new(ring.subscribable().clone(), area);
-        Ok(AcceptedBytes { ring, subscribable })
+        Ok(Self { ring, subscribable, mode: PhantomData })
     }
-}
-
-/// A ring of records of another process, mapped read-only.
-#[derive(Clone)]
-pub struct AcceptedBytes {
-    ring: Accepted<Extent>,
-    subscribable: Subscribable<Foreign>,
 }
 
 impl AcceptedBytes {
@@ -175,6 +253,67 @@ impl AcceptedBytes {
     pub fn subscribable(&self) -> &Subscribable<Foreign> {
         &self.subscribable
     }
+}
+
+impl AcceptedBytes<Awaited> {
+    /// A subscriber for which the publisher waits, from the next record on. It takes a seat, which it gives
+    /// up when it is dropped. O(seats), a system call for each that is taken. The publisher may wait a moment
+    /// for it while it joins.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSeat`]: all seats are taken. The seat of a process that has died counts as taken until the
+    /// publisher has freed it; try again after a moment.
+    pub fn subscribe(&self) -> Result<Subscriber<Awaited>, NoSeat> {
+        self.subscribable.subscribe_awaited(false).ok_or(NoSeat)
+    }
+
+    /// As [`subscribe`](Self::subscribe), from the oldest record on that can be promised: one that the
+    /// publisher has not found received by all, at most half of
+    /// [`max_records`](crate::broadcast::bytes::Subscriber::max_records) before the next, or nearly so.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`subscribe`](Self::subscribe).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::broadcast;
+    ///
+    /// let mut shared = broadcast::bytes::lossless(Settings::new(1024), 1)?;
+    /// shared.handle.publish(b"before")?;
+    /// let ring = shared.invitation.accept_lossless_bytes()?; // usually in another process
+    /// let (mut subscriber, mut buffer) = (ring.subscribe_from_oldest()?, Vec::new());
+    /// assert_eq!(subscriber.try_recv(&mut buffer), Ok(6));
+    /// assert!(ring.subscribe().is_err(), "there is one seat");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn subscribe_from_oldest(&self) -> Result<Subscriber<Awaited>, NoSeat> {
+        self.subscribable.subscribe_awaited(true).ok_or(NoSeat)
+    }
+
+    /// A lossy subscriber: the publisher does not wait for it. It takes no seat.
+    #[must_use]
+    pub fn subscribe_lossy(&self) -> Subscriber<Foreign> {
+        self.subscribable.subscribe()
+    }
+
+    /// As [`subscribe_lossy`](Self::subscribe_lossy), from the oldest record on that is whole.
+    #[must_use]
+    pub fn subscribe_lossy_from_oldest(&self) -> Subscriber<Foreign> {
+        self.subscribable.subscribe_from_oldest()
+    }
+}
+
+impl<M> AcceptedBytes<M> {
+    /// Whether the publisher has closed the ring, or its process is gone. Records may still be left to
+    /// receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.subscribable.is_closed()
+    }
 
     /// Whether the publisher is there. Two system calls. See [`Accepted::state`].
     #[must_use]
@@ -182,8 +321,8 @@ impl AcceptedBytes {
         self.ring.state()
     }
 
-    /// With this, one subscriber of this process shows its position to processes that observe the ring. It
-    /// takes a descriptor.
+    /// With this, one lossy subscriber of this process shows its position to processes that observe the ring.
+    /// It takes a descriptor.
     ///
     /// # Errors
     ///
@@ -193,7 +332,14 @@ impl AcceptedBytes {
     }
 }
 
-impl fmt::Debug for AcceptedBytes {
+impl<M> Clone for AcceptedBytes<M> {
+    fn clone(&self) -> Self {
+        let (ring, subscribable) = (self.ring.clone(), self.subscribable.clone());
+        Self { ring, subscribable, mode: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for AcceptedBytes<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AcceptedBytes").field("subscribable", &self.subscribable).finish_non_exhaustive()
     }

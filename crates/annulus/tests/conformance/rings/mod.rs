@@ -12,10 +12,13 @@
 //! ordered  the same, of the ordered queue
 //! records  the same, of queues of records
 //! work     the same, of queues that consumers of several processes share
+//! broadcast_records  lossless broadcast rings of records, between processes
 //! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
 
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+mod broadcast_records;
 mod copied;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 mod fellows;
@@ -44,6 +47,8 @@ use annulus::{
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task};
 
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use broadcast_records::SharedLosslessRecords;
 pub(crate) use copied::{Lossless, Lossy, MpLossless, MpLossy, MpTap, Tap};
 #[cfg(feature = "std")]
 pub(crate) use copied::{MappedLossy, MappedMpLossless};

@@ -365,7 +365,7 @@ fn headroom() {
 }
 
 /// An invitation whose page this process can write to as it likes, as any subscriber could.
-fn with_page(invitation: &Invitation) -> (File, Invitation) {
+pub(crate) fn with_page(invitation: &Invitation) -> (File, Invitation) {
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let (ring, page) = (recv_fd(&there).unwrap(), recv_fd(&there).unwrap());

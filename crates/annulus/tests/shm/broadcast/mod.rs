@@ -19,7 +19,7 @@ pub(crate) mod corrupt;
 mod follow;
 mod half_written;
 pub(crate) mod hostile;
-mod lossless;
+pub(crate) mod lossless;
 mod names;
 mod observer;
 mod one_process;

@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 
+use annulus::shm::broadcast::NoSeat;
 use annulus::shm::{Invitation, recv_fd};
 
-use super::{check, publish, ring};
+use super::{check, lossless, publish, ring};
 use crate::process::role;
 
-/// `read`, or `publish CAPACITY`. In the test program itself it does nothing.
+/// `read` or `read-all`, `publish CAPACITY` or `publish-all CAPACITY`. In the test program itself it does
+/// nothing.
 #[test]
 fn this_process() {
     let Some((role, mut socket)) = role() else { return };
@@ -35,6 +37,32 @@ fn this_process() {
             let said = std::fs::File::from(recv_fd(&socket).unwrap());
             loop {
                 let published = publish(&mut publisher) + 1;
+                said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
+            }
+        }
+        // As `read`, of a lossless ring.
+        "read-all" => {
+            let ring = Invitation::receive(&socket).unwrap().accept_lossless_bytes().unwrap();
+            let mut subscriber = loop {
+                match ring.subscribe() {
+                    Ok(subscriber) => break subscriber,
+                    // (The seat of one that was killed.)
+                    Err(NoSeat) => std::thread::yield_now(),
+                }
+            };
+            let mut buffer = Vec::new();
+            writeln!(socket, "{}", subscriber.cursor()).unwrap();
+            while lossless::receive(&mut subscriber, &mut buffer).is_ok() {}
+            writeln!(socket, "{} {}", subscriber.total_received(), subscriber.total_lagged()).unwrap();
+        }
+        // As `publish`, of a lossless ring, once somebody has a seat.
+        "publish-all" => {
+            let (mut publisher, invitation) = lossless::invited(words[1].parse().unwrap(), 2);
+            invitation.send(&socket).unwrap();
+            let said = std::fs::File::from(recv_fd(&socket).unwrap());
+            assert!(publisher.wait_for_subscribers(1));
+            loop {
+                let published = lossless::publish(&mut publisher) + 1;
                 said.write_all_at(&published.to_ne_bytes(), 0).unwrap();
             }
         }

@@ -9,8 +9,9 @@ use annulus::shm::{AttachError, Invitation};
 use annulus::{LossyTryRecvError, TryRecvError};
 use proptest::prelude::*;
 
-use super::{publish, ring};
+use super::{check, lossless, publish, ring};
 use crate::broadcast::hostile::{copy_of, place};
+use crate::broadcast::lossless::with_page;
 use crate::scribbler::Scribbler;
 use crate::slots_of;
 
@@ -86,12 +87,87 @@ proptest! {
         }
     }
 
+    /// Any words in the page of a lossless ring, beside its living publisher, and in its memory as
+    /// subscribers have it: each verb returns, no record is torn, and what is lost is counted.
+    #[test]
+    fn any_seats(writes in prop::collection::vec((0..6_usize, number()), 0..40)) {
+        let (mut publisher, good) = lossless::invited(256, 3);
+        let (page, invitation) = with_page(&good);
+        let ring = invitation.accept_lossless_bytes().unwrap();
+        let mut subscriber = ring.subscribe().unwrap();
+        let (mut others, mut buffer) = (Vec::new(), Vec::new());
+        for (word, number) in writes {
+            // Where sleepers are counted, what the publisher says, two cells, whether the first has begun.
+            write(&page, [128, 256, 264, 384, 512, 392][word], number);
+            prop_assert!(publisher.subscriber_count() <= 3);
+            for _ in 0..5 {
+                let _ = publisher.try_publish(&lossless::next(&publisher));
+            }
+            others.extend(ring.subscribe_from_oldest());
+            for subscriber in others.iter_mut().chain([&mut subscriber]) {
+                let first = subscriber.cursor() - subscriber.total_received() - subscriber.total_lagged();
+                for _ in 0..9 {
+                    if subscriber.try_recv(&mut buffer).is_ok() {
+                        check(&buffer, subscriber.cursor() - 1, 128);
+                    }
+                }
+                let _ = (subscriber.len(), subscriber.stats(), subscriber.is_closed());
+                let told = subscriber.total_received() + subscriber.total_lagged();
+                prop_assert_eq!(told, subscriber.cursor() - first);
+                prop_assert!(subscriber.cursor() <= (1 << 63) - (1 << 31) + 100);
+            }
+            others.truncate((number % 2) as usize);
+            let _ = (publisher.stats(), ring.state(), ring.subscribe_lossy().try_recv(&mut buffer));
+        }
+        // What is in the way is what was written there, and that ends with the subscribers.
+        drop((subscriber, others));
+        write(&page, 384, u64::MAX);
+        write(&page, 512, u64::MAX);
+        for _ in 0..20 {
+            prop_assert_eq!(publisher.try_publish(&lossless::next(&publisher)), Ok(()));
+        }
+    }
+
+    /// Any words in a lossless ring that has no publisher: a subscriber with a seat counts what it passes.
+    #[test]
+    fn any_words_of_a_lossless_ring(
+        writes in prop::collection::vec((0..6 + 8 * 4 + 4_u64, number()), 0..40),
+        from_oldest in any::<bool>(),
+    ) {
+        let (mut publisher, good) = lossless::invited(256, 2);
+        (0..11).for_each(|_| _ = lossless::publish(&mut publisher));
+        let (file, _page, invitation) = copy_of(&good);
+        let ring = invitation.accept_lossless_bytes().unwrap();
+        let joined = if from_oldest { ring.subscribe_from_oldest() } else { ring.subscribe() };
+        let (mut subscriber, mut buffer, slots) = (joined.unwrap(), Vec::new(), slots_of(&file));
+        let first = subscriber.cursor();
+        for (word, number) in writes {
+            let at = match word {
+                0 => BYTES,
+                1 => OVERWRITTEN,
+                word => place(word - 2, slots),
+            };
+            write(&file, at, number);
+            for _ in 0..20 {
+                prop_assert!(subscriber.try_recv(&mut buffer).unwrap_or(0) <= 128);
+                prop_assert!(subscriber.try_recv_or_lag(&mut buffer).unwrap_or(0) <= 128);
+            }
+            let _ = (subscriber.len(), subscriber.stats(), ring.state());
+            let told = subscriber.total_received() + subscriber.total_lagged();
+            prop_assert_eq!(told, subscriber.cursor() - first);
+        }
+    }
+
     /// Any bytes in the header and in the cell: a ring, or an error.
     #[test]
     fn any_header(writes in prop::collection::vec((0..18_u64, number()), 1..6)) {
         let (file, invitation) = forged(11);
         for (word, number) in writes {
             write(&file, if word < 16 { 8 * word } else { BYTES + 8 * (word - 16) }, number);
+        }
+        // (The kind may have become the other one. Its page has no seats.)
+        if let Ok(ring) = invitation.accept_lossless_bytes() {
+            let _ = ring.subscribe();
         }
         if let Ok(ring) = invitation.accept_broadcast_bytes() {
             let (mut subscriber, mut buffer) = (ring.subscribable().subscribe_from_oldest(), Vec::new());
@@ -124,6 +200,15 @@ fn areas_that_cant_be() {
     let (file, invitation) = forged(3);
     write(&file, BYTES, 128);
     assert_eq!(invitation.accept_broadcast_bytes().unwrap().subscribable().capacity(), 128);
+    // The other kind needs a page with seats.
+    let (file, invitation) = forged(3);
+    for (at, word) in [(16, 15_u32), (144, 1), (148, 0)] {
+        file.write_all_at(&word.to_ne_bytes(), at).unwrap();
+    }
+    assert!(matches!(
+        invitation.accept_lossless_bytes().map(drop),
+        Err(AttachError::Damaged { field: "the seats", .. })
+    ));
     // Two cells are another kind's.
     let (file, invitation) = forged(3);
     write(&file, 32, 2);

@@ -2,13 +2,17 @@
 //!
 //! ```text
 //! one_process.rs  what is received and lost, beside a subscriber of the publisher's process
+//! lossless.rs     a publisher that waits for subscribers
 //! processes.rs    subscribers and publishers that are killed and stopped; child.rs is one
-//! hostile.rs      cells, extents, stamps and words in which another process writes what it likes
+//! lossless_processes.rs  the same, where the publisher waits
+//! hostile.rs      cells, extents, stamps, seats and words in which another process writes what it likes
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 
 mod child;
 mod hostile;
+mod lossless;
+mod lossless_processes;
 mod one_process;
 mod processes;
 

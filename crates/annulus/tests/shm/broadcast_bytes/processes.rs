@@ -18,7 +18,12 @@ use crate::process::{Child, moment, rounds};
 
 /// A child that receives, and the first record that it may receive.
 fn reading(invitation: &Invitation) -> (Child, u64) {
-    let child = Child::new("read");
+    joined("read", invitation)
+}
+
+/// A child of that role, which has subscribed, and the first record that it may receive.
+pub(super) fn joined(role: &str, invitation: &Invitation) -> (Child, u64) {
+    let child = Child::new(role);
     invitation.send(&child.socket).unwrap();
     let mut line = String::new();
     // (It says nothing behind that line before its end.)

@@ -30,6 +30,25 @@ static void print_records(const unsigned char *ring, const unsigned char *slots,
     }
 }
 
+/* The records of a broadcast ring: messages that say where they lie in an area behind the slots. */
+static int print_extents(const unsigned char *ring, const unsigned char *slots, uint64_t slot_size, uint64_t capacity, uint64_t start) {
+    uint64_t bytes = load(ring + 512), words = bytes / 8, next = load(ring + 128);
+    uint64_t slots_end = (uint64_t)(slots - ring) + slot_size * capacity;
+    const unsigned char *area = ring + (slots_end + 127) / 128 * 128;
+    printf("bytes %" PRIu64 "\noverwritten %" PRIu64 "\n", bytes, load(ring + 520));
+    while (load(slots + slot_size * (next % capacity)) == 2 * next + 2) next++;
+    for (uint64_t number = next - start < capacity ? start : next - capacity; number != next; number++) {
+        const unsigned char *slot = slots + slot_size * (number % capacity);
+        uint64_t first = load(slot + 8), length = load(slot + 16);
+        if (load(slot) != 2 * number + 2 || length > bytes / 2) return 3;
+        printf("record %" PRIu64 " at %" PRIu64 ": ", number, first);
+        for (uint64_t byte = 0; byte < length; byte++) putchar(area[8 * ((first + byte / 8) % words) + byte % 8]);
+        /* (Behind a look at the bytes.) */
+        printf("%s\n", load(ring + 520) > first ? " (overwritten)" : "");
+    }
+    return 0;
+}
+
 static const unsigned char *map(const char *path) {
     struct stat status;
     int fd = open(path, O_RDONLY);
@@ -44,7 +63,7 @@ int main(int argc, char **argv) {
     uint32_t kind = *(const uint32_t *)(ring + 16);
     uint64_t slot_size = load(ring + 48), capacity = load(ring + 56), start = load(ring + 88);
     const unsigned char *slots = ring + load(ring + 40);
-    if (kind == 4) { /* a lossless broadcast ring: what a lossy one has, and seats */
+    if (kind == 4 || kind == 15) { /* a lossless broadcast ring: what a lossy one has, and seats */
         if (page == NULL) return 2;
         printf("headroom %" PRIu64 "\nscanned %" PRIu64 "\n", load(ring + 136), load(page + 256));
         for (uint64_t seat = 0; seat < load(ring + 144); seat++) {
@@ -82,6 +101,9 @@ int main(int argc, char **argv) {
     } else if (kind == 5) { /* a queue of records */
         printf("bytes %" PRIu64 "\n", load(ring + 136));
         print_records(ring, slots, capacity, start);
+    } else if (kind == 15) { /* a lossless broadcast ring of records */
+        printf("floor %" PRIu64 "\n", load(page + 264));
+        return print_extents(ring, slots, slot_size, capacity, start);
     } else {
         return 4;
     }
