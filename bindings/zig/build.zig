@@ -74,6 +74,7 @@ const refused = [_]struct { []const u8, []const u8, []const u8 }{
     .{ "a second consumer", "_ = &annulus.mpsc.Consumer(u64).clone;", "a queue of one consumer: use annulus.spmc, mpmc or ordered" },
     .{ "no layout", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "an array, or an extern struct of these" },
     .{ "shown, and checked", "_ = &annulus.shm.Spsc(bool).Consumer.tryReadable;", "use recv or tryRecvBatch" },
+    .{ "claimed in one process", "_ = &annulus.mpmc.Consumer(u64).claim;", "use annulus.shm.Mpmc" },
     .{ "a second publisher", "_ = &annulus.broadcast.Lossy(u64).Publisher.clone;", "use annulus.broadcast.MpLossy or MpLossless" },
 };
 

@@ -8,6 +8,7 @@
 //! records    RawBytesProducer, RawBytesConsumer
 //! frames     RawFramePublisher, RawFrameSubscriber, RawFrame
 //! newest     RawNewestSender, RawNewestReader, RawChanges
+//! queue      RawQueue, RawClaimed
 //! services   RawServer, RawRequest, RawClient, RawPendingAnswer
 //! port       a receiving handle, which a loop of descriptors polls
 //! held       the end of a ring, as several threads use it: locks, waits, signals, forks
@@ -31,6 +32,7 @@ mod limit;
 mod newest;
 mod open;
 mod port;
+mod queue;
 mod receiver;
 mod records;
 mod refusals;
@@ -80,6 +82,8 @@ fn _annulus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lent::RawLoan>()?;
     module.add_class::<sender::RawSender>()?;
     module.add_class::<receiver::RawReceiver>()?;
+    module.add_class::<queue::RawQueue>()?;
+    module.add_class::<queue::RawClaimed>()?;
     let close_all = wrap_pyfunction!(_close_all, module)?;
     module.py().import("atexit")?.call_method1("register", (close_all,))?;
     Ok(())

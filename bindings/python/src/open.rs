@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use annulus::schema::Schema;
-use annulus::shm::blocks::MessageType;
-use annulus::shm::dynamic::{OpenError, Receiver, Ring, Sender, Start};
+use annulus::shm::blocks::{self, MessageType};
+use annulus::shm::dynamic::{OpenError, Receiver, Ring, Sender, Start, WorkQueue};
+use annulus::shm::mpmc::Unreceived;
 use annulus::shm::{
     Directory, FindError, Invitation, NameError, ProcessId, PublishedName, RingInfo, Shared, ShmKind,
-    WhenGone, mp_broadcast, mpsc,
+    WhenGone, mp_broadcast, mpmc, mpsc,
 };
 use annulus::{Settings, WaitStrategy};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -18,6 +20,7 @@ use pyo3::types::PyDict;
 use crate::about::{About, kind_name, ring_of, state_name};
 use crate::errors::{Which, error};
 use crate::limit::{Limit, SLICE};
+use crate::queue::RawQueue;
 use crate::receiver::RawReceiver;
 use crate::refusals::{Sides, messages, of_directory, of_name};
 use crate::schema::parsed;
@@ -98,6 +101,43 @@ pub(crate) fn strategy(text: &str) -> PyResult<WaitStrategy> {
 
 pub(crate) fn settings(capacity: usize, wait: &str) -> PyResult<Settings> {
     Ok(Settings::new(capacity).wait_strategy(strategy(wait)?))
+}
+
+/// The settings of a broadcast ring: with the deadline that its publisher promises, if there is one.
+fn ring_settings(capacity: usize, wait: &str, deadline: Option<f64>) -> PyResult<Settings> {
+    let settings = settings(capacity, wait)?;
+    Ok(match deadline {
+        Some(seconds) => settings.deadline(seconds_of("deadline", seconds)?),
+        None => settings,
+    })
+}
+
+/// So many seconds, above 0.
+pub(crate) fn seconds_of(what: &str, seconds: f64) -> PyResult<Duration> {
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+    time.ok_or_else(|| {
+        PyValueError::new_err(format!("{what} is {seconds}: it is a number of seconds above 0"))
+    })
+}
+
+/// The same of a ring of one publisher, which goes on with the numbers of its name if it is `continuing`.
+fn numbered(
+    py: Python<'_>,
+    name: Option<&str>,
+    path: Option<&PathBuf>,
+    settings: Settings,
+    continuing: bool,
+) -> PyResult<Settings> {
+    if !continuing {
+        return Ok(settings);
+    }
+    let Some(name) = name else {
+        return Err(PyValueError::new_err(
+            "continuing is True, and name is None: the numbers of a name go on",
+        ));
+    };
+    let numbering = directory(py, path.cloned())?.numbering(name).map_err(|refused| of_name(py, &refused))?;
+    Ok(blocks::continued(numbering, settings))
 }
 
 pub(crate) fn when_gone(text: &str) -> PyResult<WhenGone> {
@@ -215,8 +255,11 @@ fn made_sender(
 /// `bytes` bytes each.
 ///
 /// NameTakenError; SchemaError; ValueError: there can be no such ring; DirectoryError.
+///
+/// `deadline`: a promise not to be silent for so many seconds. `continuing`: it goes on with the numbers of
+/// the name; NameTakenError: another publisher has them.
 #[pyfunction]
-#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block"))]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", deadline=None, continuing=false))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_lossy(
     py: Python<'_>,
@@ -227,14 +270,18 @@ fn make_lossy(
     bytes: Option<usize>,
     alignment: usize,
     wait: &str,
+    deadline: Option<f64>,
+    continuing: bool,
 ) -> PyResult<RawSender> {
     let of = message_type(py, schema, bytes, alignment)?;
-    made_sender(py, name, directory, Sender::lossy(settings(capacity, wait)?, &of))
+    let settings = ring_settings(capacity, wait, deadline)?;
+    let settings = numbered(py, name, directory.as_ref(), settings, continuing)?;
+    made_sender(py, name, directory, Sender::lossy(settings, &of))
 }
 
 /// Makes a lossless broadcast ring, with seats for so many subscribers at one time.
 #[pyfunction]
-#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", seats=16))]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", seats=16, deadline=None, continuing=false))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 fn make_lossless(
     py: Python<'_>,
@@ -246,18 +293,23 @@ fn make_lossless(
     alignment: usize,
     wait: &str,
     seats: usize,
+    deadline: Option<f64>,
+    continuing: bool,
 ) -> PyResult<RawSender> {
     let of = message_type(py, schema, bytes, alignment)?;
-    made_sender(py, name, directory, Sender::lossless(settings(capacity, wait)?, &of, seats))
+    let settings = ring_settings(capacity, wait, deadline)?;
+    let settings = numbered(py, name, directory.as_ref(), settings, continuing)?;
+    made_sender(py, name, directory, Sender::lossless(settings, &of, seats))
 }
 
-/// Joins the lossy broadcast ring of several publishers of this name, or makes it where there is none.
+/// Joins the broadcast ring of several publishers of this name, or makes it where there is none: a lossy one,
+/// or one that waits for subscribers in so many `seats`.
 ///
 /// NoSeatError: all its places are taken. MismatchError: it is another ring.
 #[pyfunction]
-#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", publishers=16))]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", publishers=16, seats=None, deadline=None))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
-fn make_mp_lossy(
+fn make_mp(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
@@ -267,13 +319,20 @@ fn make_mp_lossy(
     alignment: usize,
     wait: &str,
     publishers: usize,
+    seats: Option<usize>,
+    deadline: Option<f64>,
 ) -> PyResult<RawSender> {
     let of = message_type(py, schema, bytes, alignment)?;
-    let builder = mp_broadcast::Builder::new(settings(capacity, wait)?).publishers(publishers);
+    let builder = mp_broadcast::Builder::new(ring_settings(capacity, wait, deadline)?).publishers(publishers);
+    let make = |builder: mp_broadcast::Builder| match seats {
+        Some(seats) => Sender::mp_lossless(builder, &of, seats),
+        None => Sender::mp_lossy(builder, &of),
+    };
+    let wanted = if seats.is_some() { ShmKind::MpLossless } else { ShmKind::MpLossy };
     let Some(name) = name else {
         // No other process comes to publish, so the ring ends with its last publisher.
         let builder = builder.when_no_publisher(WhenGone::Close);
-        return made_sender(py, None, None, Sender::mp_lossy(builder, &of));
+        return made_sender(py, None, None, make(builder));
     };
     let directory = self::directory(py, directory)?;
     // As the library's `publish_in`: the steps are repeated where another process comes, or ends, between two
@@ -282,9 +341,8 @@ fn make_mp_lossy(
         py.check_signals()?;
         match directory.find(name) {
             Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
-                let made = Sender::mp_lossy(builder.clone(), &of);
                 let Shared { handle, invitation, .. } =
-                    made.map_err(|refused| open_refused(py, Some(name), &refused))?;
+                    make(builder.clone()).map_err(|refused| open_refused(py, Some(name), &refused))?;
                 match invitation.publish(&directory, name) {
                     Err(FindError::Name(NameError::Taken { .. })) => {}
                     given => {
@@ -299,6 +357,11 @@ fn make_mp_lossy(
                 Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
                 found => {
                     let invitation = found.map_err(|refused| find_refused(py, name, &refused))?;
+                    let kind = info_of(py, Some(name), &invitation)?.kind();
+                    if kind != wanted {
+                        let text = format!("{} is a {kind}, and no {wanted}", ring_of(Some(name)));
+                        return Err(error(py, Which::Mismatch, text));
+                    }
                     return joined_sender(py, Some(name), &invitation, schema, bytes, wait);
                 }
             },
@@ -356,6 +419,46 @@ fn make_mpsc(
     let Shared { handle, invitation, .. } = made.map_err(|refused| open_refused(py, name, &refused))?;
     let (about, found) = introduced(py, name, directory, invitation)?;
     Ok(RawReceiver::new(about, handle, found))
+}
+
+/// Makes a queue that several consumers share, with places for so many producers and consumers at one time.
+///
+/// `unreceived` is `again` or `drop`: what becomes of what a consumer had claimed when its process died.
+#[pyfunction]
+#[pyo3(signature = (name, directory, capacity, schema, bytes=None, alignment=1, wait="block", producers=16, consumers=16,
+    when_no_producer="wait", when_no_consumer="wait", unreceived="again"))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+fn make_mpmc(
+    py: Python<'_>,
+    name: Option<&str>,
+    directory: Option<PathBuf>,
+    capacity: usize,
+    schema: Option<&str>,
+    bytes: Option<usize>,
+    alignment: usize,
+    wait: &str,
+    producers: usize,
+    consumers: usize,
+    when_no_producer: &str,
+    when_no_consumer: &str,
+    unreceived: &str,
+) -> PyResult<RawQueue> {
+    let of = message_type(py, schema, bytes, alignment)?;
+    let unreceived = match unreceived {
+        "again" => Unreceived::GiveAgain,
+        "drop" => Unreceived::Drop,
+        _ => return Err(PyValueError::new_err(format!("{unreceived:?} is neither \"again\" nor \"drop\""))),
+    };
+    let builder = mpmc::Builder::new(settings(capacity, wait)?)
+        .producers(producers)
+        .consumers(consumers)
+        .when_no_producer(when_gone(when_no_producer)?)
+        .when_no_consumer(when_gone(when_no_consumer)?)
+        .unreceived(unreceived);
+    let Shared { handle, invitation, .. } =
+        WorkQueue::new(builder, &of).map_err(|refused| open_refused(py, name, &refused))?;
+    let (about, found) = introduced(py, name, directory, invitation)?;
+    Ok(RawQueue::new(about, handle, found))
 }
 
 /// Where a ring is that is joined.
@@ -558,9 +661,10 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RawInvitation>()?;
     module.add_function(wrap_pyfunction!(make_lossy, module)?)?;
     module.add_function(wrap_pyfunction!(make_lossless, module)?)?;
-    module.add_function(wrap_pyfunction!(make_mp_lossy, module)?)?;
+    module.add_function(wrap_pyfunction!(make_mp, module)?)?;
     module.add_function(wrap_pyfunction!(make_spsc, module)?)?;
     module.add_function(wrap_pyfunction!(make_mpsc, module)?)?;
+    module.add_function(wrap_pyfunction!(make_mpmc, module)?)?;
     module.add_function(wrap_pyfunction!(join_sender, module)?)?;
     module.add_function(wrap_pyfunction!(join_receiver, module)?)?;
     module.add_function(wrap_pyfunction!(info, module)?)?;

@@ -3,12 +3,13 @@
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use annulus::shm::PeerState;
 use annulus::shm::broadcast::Mark;
 use annulus::shm::dynamic::Receiver;
 use annulus::{Notifier, Readiness, RecvTimeoutError, TryRecvError};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -18,8 +19,9 @@ use crate::errors::{Which, closed, error};
 use crate::held::{Close, Held, close_at_exit};
 use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
 use crate::limit::Limit;
-use crate::open::{Found, RawInvitation};
+use crate::open::{Found, RawInvitation, seconds_of};
 use crate::port::Port;
+use crate::queue::RawClaimed;
 use crate::sender::{LONG, lends_nothing};
 use crate::values::{Room, Values, value};
 
@@ -84,6 +86,15 @@ pub(crate) fn end_of(py: Python<'_>, ring: &str, has_died: bool) -> PyErr {
 pub(crate) fn late(py: Python<'_>, ring: &str, timeout: Option<f64>) -> PyErr {
     let seconds = timeout.unwrap_or_default();
     error(py, Which::Timeout, format!("nothing came from {ring} in {seconds} seconds"))
+}
+
+/// The error where a ring is to give a claim that has none.
+#[cold]
+fn claims_nothing(about: &About) -> PyErr {
+    let About { ring, kind, .. } = about;
+    PyTypeError::new_err(format!(
+        "{ring} is of the kind {kind}, which has one receiver for each message from the beginning: the kind mpmc has claims"
+    ))
 }
 
 /// What came.
@@ -311,6 +322,41 @@ impl RawReceiver {
         }
     }
 
+    /// Claims the next message of a queue that several consumers share, and waits for it. TimeoutError,
+    /// ClosedError. TypeError: of another ring.
+    #[pyo3(signature = (timeout=None))]
+    fn claim(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<RawClaimed> {
+        if let Some(claimed) = self.try_claim(py)? {
+            return Ok(claimed);
+        }
+        let found = self.end.wait(py, Limit::of(timeout)?, |end, slice| {
+            match end.receiver().claim_timeout(slice)? {
+                Ok(claimed) => Some(Ok(claimed)),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(_) => Some(Err(end.has_died())),
+            }
+        })?;
+        match found {
+            Some(Ok(claimed)) => Ok(RawClaimed::new(claimed)),
+            Some(Err(has_died)) => Err(self.ended(py, has_died)),
+            None => Err(self.late(py, timeout)),
+        }
+    }
+
+    /// As `claim`, without a wait; None if nothing is there.
+    fn try_claim(&self, py: Python<'_>) -> PyResult<Option<RawClaimed>> {
+        let found = self.end.now(py, |end| {
+            let claimed = end.receiver().claim_timeout(Duration::ZERO)?;
+            Some(claimed.map_err(|error| (error != RecvTimeoutError::Timeout).then(|| end.has_died())))
+        })?;
+        match found {
+            Some(Ok(claimed)) => Ok(Some(RawClaimed::new(claimed))),
+            Some(Err(Some(has_died))) => Err(self.ended(py, has_died)),
+            Some(Err(None)) => Ok(None),
+            None => Err(claims_nothing(&self.about)),
+        }
+    }
+
     /// Receives the newest message that is there, and passes those before it, which count in `total_skipped`
     /// (of a lossy ring in `total_lagged`, too). Never the same message twice: False if nothing has come.
     /// ClosedError.
@@ -373,6 +419,30 @@ impl RawReceiver {
     #[getter]
     fn cursor(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.end.now(py, |end| end.port.get_ref().cursor())
+    }
+
+    /// After how many seconds of silence the publisher is overdue; None if nobody has said that.
+    #[getter]
+    fn deadline(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.end.now(py, |end| end.port.get_ref().deadline().map(|time| time.as_secs_f64()))
+    }
+
+    /// From now on the publisher is overdue after so many seconds, whatever it has promised. TypeError: of a
+    /// queue.
+    fn overdue_after(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let silence = seconds_of("seconds", seconds)?;
+        if matches!(self.about.kind, "spsc" | "mpsc" | "mpmc") {
+            let About { ring, kind, .. } = &self.about;
+            let text = format!("{ring} is of the kind {kind}, whose producers promise nothing");
+            return Err(PyTypeError::new_err(text));
+        }
+        self.end.now(py, |end| end.receiver().overdue_after(silence))
+    }
+
+    /// For how many seconds the publisher has been silent, if it is overdue, and its process is there.
+    #[getter]
+    fn overdue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.end.now(py, |end| end.receiver().overdue().map(|time| time.as_secs_f64()))
     }
 
     /// How many messages it has lost because it fell behind.

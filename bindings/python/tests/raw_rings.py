@@ -30,7 +30,7 @@ def lossless(directory: Directory, capacity: int) -> Pair:
 
 
 def mp_lossy(directory: Directory, capacity: int) -> Pair:
-    sender = raw.make_mp_lossy("ring", directory, capacity, QUOTE)
+    sender = raw.make_mp("ring", directory, capacity, QUOTE)
     return sender, raw.join_receiver("ring", directory, "oldest")
 
 

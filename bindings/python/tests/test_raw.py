@@ -157,8 +157,8 @@ def test_sizes_and_addresses(directory: Directory, size: int) -> None:
 
 
 def test_several_publishers(directory: Directory) -> None:
-    first = raw.make_mp_lossy("ring", directory, 8, QUOTE, publishers=2)
-    second = raw.make_mp_lossy("ring", directory, 8, QUOTE, publishers=2)
+    first = raw.make_mp("ring", directory, 8, QUOTE, publishers=2)
+    second = raw.make_mp("ring", directory, 8, QUOTE, publishers=2)
     assert (first.owns_name, second.owns_name) == (True, False)
     receiver = raw.join_receiver("ring", directory, "oldest")
     second.send(message(1))
@@ -169,7 +169,7 @@ def test_several_publishers(directory: Directory) -> None:
     second.close()
     raw.join_sender("ring", directory).close()
     with pytest.raises(raw.MismatchError, match=r"the ring's messages: quote\{bid.*\n  asked for: \{x:u8\} \(1 bytes\)"):
-        raw.make_mp_lossy("ring", directory, 8, "{x:u8}")
+        raw.make_mp("ring", directory, 8, "{x:u8}")
 
 
 def test_last_messages(directory: Directory) -> None:

@@ -311,8 +311,8 @@ def test_arguments_that_contradict_are_refused(at: str) -> None:
         annulus.publish("p", "f8", schema="f64", directory=at)
     with pytest.raises(TypeError, match="what are its messages"):
         annulus.publish("p", directory=at)
-    with pytest.raises(ValueError, match="publishers=2 and lossless"):
-        annulus.publish("p", "f8", publishers=2, lossless=True, directory=at)
+    with pytest.raises(ValueError, match="publishers=2 and continuing"):
+        annulus.publish("p", "f8", publishers=2, continuing=True, directory=at)
     with pytest.raises(TypeError, match=r"'q\{a:f64\}' is no dtype: .* schema="):
         annulus.publish("p", "q{a:f64}", directory=at)
     with pytest.raises(TypeError, match="Plain is a dataclass: decorate it by @annulus.message"):

@@ -11,6 +11,7 @@
 //! | `broadcast.Lossless`, `.MpLossless` | one, many; wait for the slowest reader | many, each sees all |
 //! | `bytes.Queue`, `bytes.Lossy`: records of any length | one | one; each sees all |
 //! | `shm.Spsc`, `.Mpsc`, `.Lossy`, … | the same between processes | |
+//! | `shm.Mpmc`: a queue of work between processes | many | many, each message to one; what a dead one had claimed, another one has |
 //! | `shm.Frames`: images, point clouds, in place | one | many, each sees all |
 //! | `shm.Watch`: the newest value of each cell, by key | one | many, each sees the newest of several |
 //! | `shm.Service`: questions, and answers in any order | many clients | one server |

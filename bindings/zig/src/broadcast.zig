@@ -17,9 +17,10 @@ pub const Kind = enum(u32) {
     lossy_across = 0x100,
     lossless_across = 0x101,
     mp_lossy_across = 0x102,
+    mp_lossless_across = 0x103,
 
     fn isAcross(kind: Kind) bool {
-        return kind == .lossy_across or kind == .lossless_across or kind == .mp_lossy_across;
+        return @backingInt(kind) >= @backingInt(Kind.lossy_across);
     }
 
     /// Why nothing is received any more.
@@ -211,6 +212,24 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
             var there: usize = 0;
             status.expect(c.annulus_subscriber_begin_with_last(self.raw, count, &there));
             return there;
+        }
+
+        /// The number of the next message.
+        pub fn cursor(self: *const Self) u64 {
+            return c.annulus_subscriber_cursor(self.raw);
+        }
+
+        /// Between processes: after how many nanoseconds of silence the publisher is overdue, as it has promised, or as this process has said
+        /// when it joined; 0 if neither has said anything.
+        pub fn deadline(self: *const Self) u64 {
+            return c.annulus_subscriber_deadline(self.raw);
+        }
+
+        /// Between processes: for how many nanoseconds the publisher has been silent, if it is overdue, and its process is there: so it hangs.
+        /// Otherwise null. A program that waits by the deadline (`recvTimeout`), and asks when that was in vain, is told at once.
+        pub fn overdue(self: *Self) ?u64 {
+            const silence = c.annulus_subscriber_overdue(self.raw);
+            return if (silence == 0) null else silence;
         }
 
         /// How many messages this subscriber has received since it joined.

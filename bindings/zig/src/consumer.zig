@@ -39,6 +39,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub const close = end.close;
         pub const isClosed = end.isClosed;
         pub const closer = end.closer;
+        /// Not of `shm.Mpmc`, whose `Queue` has the numbers.
         pub const stats = end.stats;
         pub const deinit = end.deinit;
         /// Between processes only.
@@ -112,10 +113,50 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         ///
         /// The thread that uses this one may call it; another thread may use the new one.
         pub fn clone(self: *const Self) Self {
+            if (comptime kind == .mpmc_across) @compileError("between processes, each consumer joins by the invitation");
             if (comptime !kind.manyConsumers()) @compileError("a queue of one consumer: use annulus.spmc, mpmc or ordered");
             var another: ?*c.annulus_consumer = null;
             status.expect(c.annulus_consumer_clone(self.raw, &another));
             return .{ .raw = another };
+        }
+
+        /// A message that a consumer has claimed, and that no other one has. Any thread may end it.
+        pub const Claimed = struct {
+            raw: ?*c.annulus_claimed,
+            message: T,
+
+            /// It is received: nobody has it again, and there is room for another one.
+            pub fn done(claimed: *Claimed) void {
+                status.expect(c.annulus_claimed_done(claimed.raw));
+                claimed.raw = null;
+            }
+            /// How often it was given before, 15 at most: to consumers that died with it, or gave it back.
+            pub fn givenBefore(claimed: *const Claimed) u64 {
+                return c.annulus_claimed_given_before(claimed.raw);
+            }
+            /// Gives it back, if it is not done: any consumer has it again. No effect the second time.
+            pub fn deinit(claimed: *Claimed) void {
+                status.expect(c.annulus_claimed_free(claimed.raw));
+                claimed.raw = null;
+            }
+        };
+
+        /// Claims the next message: if this process ends before it is done, another consumer has it. Waits for it for so many nanoseconds at
+        /// most; `shm.forever` is no limit. Only in `shm.Mpmc`.
+        pub fn claim(self: *Self, timeout_ns: u64) (error{Timeout} || RecvError)!Claimed {
+            return (try self.next(timeout_ns)) orelse error.Timeout;
+        }
+        /// As `claim`, if a message is there. Never waits.
+        pub fn tryClaim(self: *Self) (error{Timeout} || RecvError)!?Claimed {
+            return self.next(0);
+        }
+        fn next(self: *Self, timeout_ns: u64) (error{Timeout} || RecvError)!?Claimed {
+            if (comptime kind != .mpmc_across) @compileError("a message is claimed where consumers of several processes share a queue: use annulus.shm.Mpmc");
+            var found: Claimed = .{ .raw = null, .message = undefined };
+            const code = c.annulus_consumer_claim(self.raw, &found.message, @sizeOf(T), timeout_ns, &found.raw);
+            if (code == c.ANNULUS_EMPTY) return null;
+            try status.check(error{Timeout} || RecvError, code);
+            return found;
         }
 
         const Shown = handle.Run(*const anyopaque, T);

@@ -29,6 +29,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub const close = end.close;
         pub const isClosed = end.isClosed;
         pub const closer = end.closer;
+        /// Not of `shm.Mpmc`, whose `Queue` has the numbers.
         pub const stats = end.stats;
         pub const deinit = end.deinit;
         /// Between processes only.

@@ -18,9 +18,10 @@ pub const Kind = enum(u32) {
     /// Between processes; the library tells them by who makes them, and has no numbers for them.
     spsc_across = 0x100,
     mpsc_across = 0x101,
+    mpmc_across = 0x102,
 
     pub fn isAcross(kind: Kind) bool {
-        return kind == .spsc_across or kind == .mpsc_across;
+        return kind == .spsc_across or kind == .mpsc_across or kind == .mpmc_across;
     }
 
     /// Why nothing is sent or received any more.
@@ -33,7 +34,7 @@ pub const Kind = enum(u32) {
     }
 
     pub fn manyConsumers(kind: Kind) bool {
-        return kind == .spmc or kind == .mpmc or kind == .ordered;
+        return kind == .spmc or kind == .mpmc or kind == .ordered or kind == .mpmc_across;
     }
 };
 

@@ -16,19 +16,33 @@ pub const Options = struct {
     capacity: usize = 0,
     /// How threads of this process wait that have to.
     wait: options_of.Wait = .default,
-    /// How many producers, publishers, or subscribers of a lossless ring there can be; 0 is 16.
+    /// How many producers, publishers, or subscribers of a lossless ring of one publisher there can be; 0 is 16.
     places: u32 = 0,
+    /// How many consumers of `Mpmc`, or subscribers of `MpLossless`, there can be; 0 is 16.
+    receivers: u32 = 0,
     statistics: bool = false,
     /// When the process of the consumer has ended without a close, the queue stays open for a next one.
     wait_for_next_consumer: bool = false,
     /// A ring of several producers or publishers ends with the last of them.
     close_with_last_producer: bool = false,
+    /// An `Mpmc` ends with the last of its consumers. Without it, producers wait for the next ones.
+    close_with_last_consumer: bool = false,
+    /// What a consumer of an `Mpmc` had claimed when its process died is dropped. Without it, another consumer has it.
+    drop_unreceived: bool = false,
+    /// Of one that publishes: a promise not to be silent for longer than so many nanoseconds. Of one that subscribes: after how long it calls the
+    /// publisher overdue, whatever that has promised. 0: no promise, or the publisher's.
+    deadline_ns: u64 = 0,
+    /// Of a broadcast ring of one publisher: the name whose numbers it goes on with, and the directory of that; null is that of the user.
+    numbering: ?[:0]const u8 = null,
+    numbering_directory: ?[:0]const u8 = null,
 
     fn raw(options: Options, comptime T: type) c.annulus_shared_options {
         var flags: u32 = 0;
         if (options.statistics) flags |= c.ANNULUS_STATISTICS;
         if (options.wait_for_next_consumer) flags |= c.ANNULUS_WAIT_FOR_NEXT_CONSUMER;
         if (options.close_with_last_producer) flags |= c.ANNULUS_CLOSE_WITH_LAST_PRODUCER;
+        if (options.close_with_last_consumer) flags |= c.ANNULUS_CLOSE_WITH_LAST_CONSUMER;
+        if (options.drop_unreceived) flags |= c.ANNULUS_DROP_UNRECEIVED;
         return .{
             .size = @sizeOf(c.annulus_shared_options),
             .capacity = options.capacity,
@@ -38,6 +52,10 @@ pub const Options = struct {
             .wait = options.wait.raw(),
             .places = options.places,
             .flags = flags,
+            .receivers = options.receivers,
+            .deadline_ns = options.deadline_ns,
+            .numbering = if (options.numbering) |name| name.ptr else null,
+            .numbering_directory = if (options.numbering_directory) |path| path.ptr else null,
         };
     }
 };
@@ -150,8 +168,9 @@ pub const Diagnosis = struct {
 /// Whether the process on the other side is there.
 pub const Peer = handle.Peer;
 
-pub const MakeError = error{ InvalidCapacity, OutOfMemory, SystemResources, Unsupported };
-pub const JoinError = error{ Mismatch, Occupied, Closed, PeerDied, NoRing } || MakeError;
+/// `error.Occupied`: another publisher has the numbers of that name.
+pub const MakeError = error{ InvalidCapacity, OutOfMemory, SystemResources, Occupied, Unsupported };
+pub const JoinError = error{ Mismatch, Closed, PeerDied, NoRing } || MakeError;
 
 /// The name of a ring. Its owner takes it back by `deinit`; it also ends with the process.
 pub const Name = struct {
@@ -748,6 +767,70 @@ pub fn Mpsc(comptime T: type) type {
     };
 }
 
+/// A queue of several processes to several: each message reaches one consumer, also if a process dies that had claimed it.
+pub fn Mpmc(comptime T: type) type {
+    message.check(T, true);
+    return struct {
+        pub const Producer = queues.Producer(.mpmc_across, T);
+        pub const Consumer = queues.Consumer(.mpmc_across, T);
+
+        /// The queue as a whole, which neither sends nor receives. Any thread may use it, several at once, too.
+        pub const Queue = struct {
+            raw: ?*c.annulus_shared_queue,
+
+            /// How many messages wait to be received for the first time.
+            pub fn len(queue_: *const Queue) usize {
+                return c.annulus_shared_queue_len(queue_.raw);
+            }
+            /// How many producers are there.
+            pub fn producers(queue_: *const Queue) usize {
+                return c.annulus_shared_queue_producers(queue_.raw);
+            }
+            /// How many consumers are there.
+            pub fn consumers(queue_: *const Queue) usize {
+                return c.annulus_shared_queue_consumers(queue_.raw);
+            }
+            /// How many messages were given again, of consumers that died with them, or gave them back.
+            pub fn givenAgain(queue_: *const Queue) u64 {
+                return c.annulus_shared_queue_given_again(queue_.raw);
+            }
+            /// How many messages of dead consumers were dropped.
+            pub fn dropped(queue_: *const Queue) u64 {
+                return c.annulus_shared_queue_dropped(queue_.raw);
+            }
+            /// Closes the queue, for all processes. What was sent before is received.
+            pub fn close(queue_: *const Queue) void {
+                status.expect(c.annulus_shared_queue_close(queue_.raw));
+            }
+            pub fn isClosed(queue_: *const Queue) bool {
+                return c.annulus_shared_queue_is_closed(queue_.raw);
+            }
+            /// The queue stays. No effect the second time.
+            pub fn deinit(queue_: *Queue) void {
+                status.expect(c.annulus_shared_queue_free(queue_.raw));
+                queue_.raw = null;
+            }
+        };
+
+        /// Makes the queue: `places` for producers, each with a ring of its own, and `receivers` for consumers.
+        pub fn queue(options: Options, why: ?*Diagnosis) MakeError!Made(Queue) {
+            return makeOf(&options.raw(T), Queue, c.annulus_shared_queue_new, .{}, why);
+        }
+        /// Looks at it.
+        pub fn look(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Queue {
+            return joinOf(&options.raw(T), Queue, c.annulus_invitation_queue, by, why);
+        }
+        /// Joins it: this process sends.
+        pub fn producer(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Producer {
+            return joinOf(&options.raw(T), Producer, c.annulus_invitation_producer, by, why);
+        }
+        /// Joins it: this process receives.
+        pub fn consumer(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Consumer {
+            return joinOf(&options.raw(T), Consumer, c.annulus_invitation_consumer, by, why);
+        }
+    };
+}
+
 fn Broadcast(comptime kind: u32, comptime across: broadcasting.Kind, comptime T: type) type {
     return struct {
         pub const Publisher = broadcasting.PublisherOf(across, T);
@@ -758,9 +841,9 @@ fn Broadcast(comptime kind: u32, comptime across: broadcasting.Kind, comptime T:
         pub fn publisher(options: Options, why: ?*Diagnosis) MakeError!Made(Publisher) {
             return make(T, Publisher, c.annulus_shared_publisher_new, .{kind}, options, why);
         }
-        /// Joins it as another publisher: `MpLossy` only.
+        /// Joins it as another publisher: `MpLossy` and `MpLossless` only.
         pub fn anotherPublisher(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Publisher {
-            if (kind != c.ANNULUS_MP_LOSSY) @compileError("a ring of one publisher: use annulus.shm.MpLossy");
+            if (kind != c.ANNULUS_MP_LOSSY and kind != c.ANNULUS_MP_LOSSLESS) @compileError("a ring of one publisher: use annulus.shm.MpLossy or MpLossless");
             return join(T, Publisher, c.annulus_invitation_publisher, by, options, why);
         }
         /// Joins it: makes subscribers in this process. A ring of one publisher is mapped read-only.
@@ -783,4 +866,9 @@ pub fn Lossless(comptime T: type) type {
 /// A broadcast ring of publishers in several processes, which wait for nobody.
 pub fn MpLossy(comptime T: type) type {
     return Broadcast(c.ANNULUS_MP_LOSSY, .mp_lossy_across, T);
+}
+
+/// A broadcast ring of publishers in several processes, which wait for the slowest of so many `receivers`.
+pub fn MpLossless(comptime T: type) type {
+    return Broadcast(c.ANNULUS_MP_LOSSLESS, .mp_lossless_across, T);
 }

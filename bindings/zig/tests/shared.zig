@@ -108,8 +108,72 @@ test "a queue of several producers" {
     try testing.expectError(error.Closed, made.handle.recv());
 }
 
+test "a queue of several consumers" {
+    const Queue = shm.Mpmc(Order);
+    var made = try Queue.queue(.{ .capacity = 4, .places = 1, .receivers = 2 }, null);
+    defer made.invitation.deinit();
+    defer made.handle.deinit();
+    var producer = try Queue.producer(&made.invitation, .{}, null);
+    defer producer.deinit();
+    try testing.expectError(error.Occupied, Queue.producer(&made.invitation, .{}, null));
+    var one = try Queue.consumer(&made.invitation, .{}, null);
+    defer one.deinit();
+    var two = try Queue.consumer(&made.invitation, .{}, null);
+    defer two.deinit();
+    try testing.expectEqual(2, made.handle.consumers());
+    try testing.expectEqual(null, try one.tryClaim());
+    try testing.expectError(error.Timeout, one.claim(1));
+
+    var order: Order = .{ .name = try .of("EURO"), .side = .sell, .live = true };
+    try producer.send(order);
+    std.mem.asBytes(&order)[@offsetOf(Order, "side")] = 7;
+    try producer.send(order);
+    var claimed = try one.claim(shm.forever);
+    try testing.expectEqual(.sell, claimed.message.side);
+    claimed.deinit();
+    claimed.deinit();
+    var again = (try two.tryClaim()).?;
+    try testing.expectEqual(1, again.givenBefore());
+    again.done();
+    again.deinit();
+    try testing.expectError(error.Corrupt, two.claim(shm.forever));
+    try testing.expectEqual(1, two.corrupt());
+    try testing.expectEqual(1, made.handle.givenAgain());
+    var looks = try Queue.look(&made.invitation, .{}, null);
+    defer looks.deinit();
+    try testing.expectEqual(0, looks.len() + producer.len() + one.len());
+    looks.close();
+    try testing.expect(made.handle.isClosed());
+    try testing.expectError(error.Closed, one.recv());
+}
+
+test "a publisher that hangs, and numbers that go on" {
+    const deadline = 1_000_000;
+    var buffer: [100]u8 = undefined;
+    const directory = try std.fmt.bufPrintSentinel(&buffer, "/tmp/annulus-zig-numbers-{d}", .{std.os.linux.getpid()}, 0);
+    defer std.Io.Dir.cwd().deleteTree(testing.io, directory) catch {};
+    const options: shm.Options = .{ .capacity = 8, .deadline_ns = deadline, .numbering = "prices", .numbering_directory = directory };
+    for (0..2) |life| {
+        var made = try shm.Lossy(f64).publisher(options, null);
+        defer made.handle.deinit();
+        defer made.invitation.deinit();
+        try testing.expectError(error.Occupied, shm.Lossless(f64).publisher(options, null));
+        var subscribable = try shm.Lossy(f64).subscribable(&made.invitation, .{}, null);
+        defer subscribable.deinit();
+        var subscriber = try subscribable.join(.next);
+        defer subscriber.deinit();
+        try testing.expectEqual(deadline, subscriber.deadline());
+        try testing.expectEqual(life, subscriber.cursor());
+        try testing.expectEqual(null, subscriber.overdue());
+        try testing.expectError(error.Timeout, subscriber.recvTimeout(deadline));
+        try testing.expect(subscriber.overdue().? >= deadline);
+        try made.handle.publish(1.5);
+        try testing.expectEqual(null, subscriber.overdue());
+    }
+}
+
 test "broadcast rings" {
-    inline for (.{ shm.Lossy, shm.Lossless, shm.MpLossy }) |Ring| {
+    inline for (.{ shm.Lossy, shm.Lossless, shm.MpLossy, shm.MpLossless }) |Ring| {
         var made = try Ring(f64).publisher(.{ .capacity = 8 }, null);
         defer made.handle.deinit();
         defer made.invitation.deinit();

@@ -157,6 +157,18 @@
 #define ANNULUS_CLOSE_WITH_LAST_PRODUCER 4
 
 /**
+ * A bit of flags, of queues that several consumers share: the queue is closed when all consumers are gone,
+ * after one at least was there. Without it, producers fill their rings, and wait for the next ones.
+ */
+#define ANNULUS_CLOSE_WITH_LAST_CONSUMER 8
+
+/**
+ * A bit of flags, of queues that several consumers share: what a consumer had claimed when its process
+ * died is dropped, and counted. Without it, another consumer has it.
+ */
+#define ANNULUS_DROP_UNRECEIVED 16
+
+/**
  * A queue of records of any length, as annulus_shared_error says which kind a ring is. It has a function
  * of its own that makes one.
  */
@@ -350,6 +362,11 @@ typedef struct annulus_bytes_subscribable annulus_bytes_subscribable;
 typedef struct annulus_bytes_subscriber annulus_bytes_subscriber;
 
 /**
+ * A message that a consumer has claimed, and that no other one has. It may be done on any thread.
+ */
+typedef struct annulus_claimed annulus_claimed;
+
+/**
  * An end of a service that asks. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_client annulus_client;
@@ -419,6 +436,12 @@ typedef struct annulus_request annulus_request;
  * The end of a service that receives questions. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_server annulus_server;
+
+/**
+ * A queue that several consumers share, as a whole: how many are there, and what was given again. It neither
+ * sends nor receives. Threads may use it at once.
+ */
+typedef struct annulus_shared_queue annulus_shared_queue;
 
 /**
  * What makes subscribers of a broadcast ring. Any thread may use it, several at once, too. While there is
@@ -808,14 +831,39 @@ typedef struct annulus_shared_options {
      */
     struct annulus_wait wait;
     /**
-     * Of a ring with several producers or publishers: how many there can be at one time. Of a lossless ring:
-     * for how many subscribers the publisher waits. At most 1024; 0 is 16. Those that join have the ring's.
+     * Of a ring with several producers or publishers: how many there can be at one time. Of a lossless ring
+     * of one publisher: for how many subscribers it waits. At most 1024; 0 is 16. Those that join have the
+     * ring's.
      */
     uint32_t places;
     /**
-     * ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER, ANNULUS_CLOSE_WITH_LAST_PRODUCER, together.
+     * Of several of these bits, together: ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER,
+     * ANNULUS_CLOSE_WITH_LAST_PRODUCER, ANNULUS_CLOSE_WITH_LAST_CONSUMER, ANNULUS_DROP_UNRECEIVED.
      */
     uint32_t flags;
+    /**
+     * Of a queue that several consumers share: how many there can be at one time. Of a lossless ring of
+     * several publishers: for how many subscribers they wait. At most 1024; 0 is 16. Those that join have
+     * the ring's.
+     */
+    uint32_t receivers;
+    /**
+     * Of a broadcast ring, of frames and of newest values: a promise that something is published at least
+     * once in so many nanoseconds. Of a process that subscribes to a broadcast ring: after how long a
+     * silence it calls the publisher overdue, whatever that has promised. 0: nothing is promised, or the
+     * promise holds. See annulus_subscriber_overdue.
+     */
+    uint64_t deadline_ns;
+    /**
+     * Of a broadcast ring of one publisher: a name, whose numbers the ring goes on with; null: it begins
+     * with 0. The numbers of a name are kept in its directory. One publisher at a time has them, or it is
+     * ANNULUS_OCCUPIED. Of those that join it is not looked at.
+     */
+    const char *numbering;
+    /**
+     * The path of that directory; null is the directory of the user.
+     */
+    const char *numbering_directory;
 } annulus_shared_options;
 
 /**
@@ -1425,6 +1473,36 @@ size_t annulus_subscriber_len(const struct annulus_subscriber *subscriber);
 annulus_status annulus_subscriber_begin_with_last(struct annulus_subscriber *subscriber,
                                                   size_t count,
                                                   size_t *there);
+
+/**
+ * The number of the next message that this subscriber looks at. A ring begins with 0, or goes on with the
+ * numbers of a name (numbering): then a number stands for one message for ever. 0 if subscriber is no
+ * handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_cursor(const struct annulus_subscriber *subscriber);
+
+/**
+ * After how many nanoseconds of silence the publisher is overdue: what it has promised, or the deadline_ns
+ * by which this process has joined. 0 if neither is there, in one process, or if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_deadline(const struct annulus_subscriber *subscriber);
+
+/**
+ * For how many nanoseconds the publisher has been silent, if that is as long as the deadline or longer,
+ * nothing waits to be received, and its process is there: so it hangs. Of several, none has published.
+ * Otherwise, or if subscriber is no handle, 0.
+ *
+ * The silence counts from the first wait, or the first call of this, that has found nothing since the last
+ * message. So a program that waits by the deadline (annulus_subscriber_recv_timeout, or the descriptor),
+ * and asks when that was in vain, is told at once.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_overdue(struct annulus_subscriber *subscriber);
 
 /**
  * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd; annulus_subscriber_arm
@@ -2111,7 +2189,8 @@ annulus_status annulus_pool_free(struct annulus_pool *pool);
  * Stores the numbers of the queue of this producer. It allocates; the queue continues meanwhile.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID (a null pointer, another
- * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
+ * size), ANNULUS_NOT_A_HANDLE; ANNULUS_UNSUPPORTED of a queue between processes that several consumers
+ * share: annulus_shared_queue has its numbers. Then *stats is as it was.
  */
 annulus_status annulus_producer_stats(const struct annulus_producer *producer, struct annulus_stats *stats);
 
@@ -2416,7 +2495,8 @@ annulus_status annulus_shared_consumer_new(const struct annulus_shared_options *
  *
  * kind is ANNULUS_LOSSY; ANNULUS_LOSSLESS, with a seat for each of places subscribers; or
  * ANNULUS_MP_LOSSY, with places for so many publishers, of which the others join by
- * annulus_invitation_publisher. Messages have at most ANNULUS_MESSAGE_MAX bytes. Subscribers map the
+ * annulus_invitation_publisher; or ANNULUS_MP_LOSSLESS, with such places, and a seat for each of
+ * receivers subscribers. Messages have at most ANNULUS_MESSAGE_MAX bytes. Subscribers map the
  * ring of one publisher read-only: none of them can harm the publisher, or another subscriber.
  *
  * Otherwise as annulus_shared_producer_new; a kind that is none is ANNULUS_INVALID.
@@ -2429,7 +2509,7 @@ annulus_status annulus_shared_publisher_new(uint32_t kind,
 
 /**
  * Joins a queue as a producer, in the first place that is free: a queue of several producers, which
- * annulus_shared_consumer_new has made, or a program in Rust.
+ * annulus_shared_consumer_new or annulus_shared_queue_new has made, or a program in Rust.
  *
  * The caller owns the producer. It leaves its place when it is freed, or when the process ends. Any thread
  * may call this; the invitation stays the caller's.
@@ -2447,7 +2527,8 @@ annulus_status annulus_invitation_producer(const struct annulus_invitation *invi
 
 /**
  * Joins a queue as its consumer: one of one producer, or one of several whose consumer before is gone. It
- * continues behind the last message that was received.
+ * continues behind the last message that was received. Or as one of several consumers, in the first place
+ * that is free: see annulus_shared_queue_new.
  *
  * The caller owns the consumer. When the process of the producer has ended without a close, receives return
  * what it had sent completely, and then ANNULUS_PEER_DIED.
@@ -2460,8 +2541,8 @@ annulus_status annulus_invitation_consumer(const struct annulus_invitation *invi
                                            struct annulus_shared_error *error);
 
 /**
- * Joins a broadcast ring of several publishers (ANNULUS_MP_LOSSY) as a publisher, in the first place that
- * is free. The caller owns the publisher. Otherwise as annulus_invitation_producer.
+ * Joins a broadcast ring of several publishers (ANNULUS_MP_LOSSY, ANNULUS_MP_LOSSLESS) as a publisher,
+ * in the first place that is free. The caller owns the publisher. Otherwise as annulus_invitation_producer.
  */
 annulus_status annulus_invitation_publisher(const struct annulus_invitation *invitation,
                                             const struct annulus_shared_options *options,
@@ -2847,6 +2928,114 @@ annulus_status annulus_consumer_peer(const struct annulus_consumer *consumer, an
 annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscriber, annulus_peer *peer);
 
 /**
+ * Makes a queue that producers and consumers of any process and language share, such as a queue of work.
+ * Producers join by annulus_invitation_producer, and consumers by annulus_invitation_consumer, also in
+ * this process; in Rust by shm::mpmc.
+ *
+ * There are places for producers, each with a ring of capacity messages, and receivers for consumers.
+ * Messages have at most ANNULUS_MESSAGE_MAX bytes. What follows when all of a side are gone, or a consumer
+ * dies that has claimed messages, say ANNULUS_CLOSE_WITH_LAST_PRODUCER,
+ * ANNULUS_CLOSE_WITH_LAST_CONSUMER, and ANNULUS_DROP_UNRECEIVED.
+ *
+ * Producers and consumers have the verbs of queues of one process, but lend nothing in place, have no clones
+ * and no annulus_stats.
+ *
+ * Otherwise as annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_queue_new(const struct annulus_shared_options *options,
+                                        struct annulus_shared_queue **queue,
+                                        struct annulus_invitation **invitation,
+                                        struct annulus_shared_error *error);
+
+/**
+ * The queue of an invitation, to look at it from any process. It takes no place. Otherwise as
+ * annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_queue(const struct annulus_invitation *invitation,
+                                        const struct annulus_shared_options *options,
+                                        struct annulus_shared_queue **queue,
+                                        struct annulus_shared_error *error);
+
+/**
+ * How many messages wait to be received for the first time; 0 if queue is no handle. It may have changed
+ * when this returns.
+ */
+size_t annulus_shared_queue_len(const struct annulus_shared_queue *queue);
+
+/**
+ * How many producers are there; 0 if queue is no handle. A system call for each.
+ */
+size_t annulus_shared_queue_producers(const struct annulus_shared_queue *queue);
+
+/**
+ * How many consumers are there; 0 if queue is no handle. A system call for each.
+ */
+size_t annulus_shared_queue_consumers(const struct annulus_shared_queue *queue);
+
+/**
+ * How many messages were given again so far, of consumers that died with them, or gave them back. Each time
+ * counts. 0 if queue is no handle.
+ */
+uint64_t annulus_shared_queue_given_again(const struct annulus_shared_queue *queue);
+
+/**
+ * How many messages of dead consumers were dropped so far (ANNULUS_DROP_UNRECEIVED). 0 if queue is no
+ * handle.
+ */
+uint64_t annulus_shared_queue_dropped(const struct annulus_shared_queue *queue);
+
+/**
+ * Closes the queue, for all processes. What was sent before is received. Returns ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_shared_queue_close(const struct annulus_shared_queue *queue);
+
+/**
+ * Whether the queue is closed. True if queue is no handle.
+ */
+bool annulus_shared_queue_is_closed(const struct annulus_shared_queue *queue);
+
+/**
+ * Frees the handle. The queue stays. Null is no error, and has no effect. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_shared_queue_free(struct annulus_shared_queue *queue);
+
+/**
+ * Claims the next message of a queue that several consumers share, and copies its size bytes to message.
+ * Waits for it for timeout_ns nanoseconds at most: with 0 it does not wait, ANNULUS_FOREVER is no limit.
+ *
+ * The claim is the caller's, who ends it by annulus_claimed_done when its work is safe, on any thread, in
+ * any order. If the process dies before, or by annulus_claimed_free, another consumer has the message. A
+ * consumer that was freed keeps its place until its claims have ended.
+ *
+ * The thread that uses the consumer may call this. Returns what annulus_consumer_recv_timeout does; with 0
+ * ANNULUS_EMPTY; ANNULUS_UNSUPPORTED of any other queue. Then *claimed is null.
+ */
+annulus_status annulus_consumer_claim(struct annulus_consumer *consumer,
+                                      void *message,
+                                      size_t size,
+                                      uint64_t timeout_ns,
+                                      struct annulus_claimed **claimed);
+
+/**
+ * How often the message was given before, 15 at most: to consumers that died with it, or gave it back. One
+ * that kills each consumer would go round for ever: put it aside. 0 if claimed is no handle.
+ */
+uint64_t annulus_claimed_given_before(const struct annulus_claimed *claimed);
+
+/**
+ * The message is received: nobody has it again, and there is room for another one. The claim ends: it is
+ * freed. Any thread may call this. Returns ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_claimed_done(struct annulus_claimed *claimed);
+
+/**
+ * Gives the message back: any consumer has it again, ahead of later ones. Null is no error, and has no
+ * effect. Any thread may call this. Returns ANNULUS_NOT_A_HANDLE, also for one that is done.
+ */
+annulus_status annulus_claimed_free(struct annulus_claimed *claimed);
+
+/**
  * Makes a service, and its server. Clients of any process and language ask; the server answers in any order.
  *
  * questions say what a question is: ANNULUS_SHARED_OPTIONS(16, struct question, "{symbol:u32}"). Their
@@ -3026,7 +3215,7 @@ annulus_status annulus_pending_answer_free(struct annulus_pending_answer *pendin
 /* annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "quote{bid:f64,ask:f64}"); */
 #define ANNULUS_SHARED_OPTIONS(capacity, message, schema) \
     {sizeof(annulus_shared_options), (capacity), sizeof(message), ANNULUS_ALIGNMENT_(message), (schema), \
-     {0, 0, 0}, 0, 0}
+     {0, 0, 0}, 0, 0, 0, 0, NULL, NULL}
 /* The same for records of any length, in a ring of so many bytes; 0 for a process that joins. */
 #define ANNULUS_SHARED_BYTES_OPTIONS(capacity) ANNULUS_SHARED_OPTIONS(capacity, char, NULL)
 /* annulus_frame_options frames = ANNULUS_FRAME_OPTIONS(1 << 20); The rest is the default. */

@@ -58,6 +58,7 @@ macro_rules! subscribes {
                     lagged: subscriber.total_lagged(),
                     corrupt: 0,
                     pending: subscriber.len(),
+                    next: subscriber.cursor(),
                 };
                 let handle = Notified::Not(subscriber);
                 Ok(Box::new(Receiving {

@@ -13,7 +13,7 @@ use crate::options::Patience;
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
 use crate::status::{Done, guarded, guarded_or};
-use crate::typed::Get;
+use crate::typed::{Get, Held};
 
 /// The receiving end of a queue. One thread at a time uses it; it may move to another thread.
 #[allow(non_camel_case_types, reason = "C's name")]
@@ -119,6 +119,27 @@ impl Consumer {
         }
     }
 
+    /// Claims a message, and copies it out.
+    ///
+    /// # Safety
+    ///
+    /// As of [`recv`](Self::recv).
+    pub(crate) unsafe fn claim(
+        &mut self,
+        message: *mut u8,
+        size: usize,
+        patience: Patience,
+    ) -> Done<Box<dyn Held>> {
+        self.ring.takes(message, size)?;
+        match &mut self.end {
+            // SAFETY: the caller's promise, and `size` is the size of a message.
+            ConsumerEnd::Typed(end) => unsafe { end.claim(message, patience) },
+            _ => Err(ANNULUS_UNSUPPORTED),
+        }
+        .inspect(|_| self.ring.order.after_receive())
+        .map_err(|status| self.ring.told(status))
+    }
+
     fn another(&self) -> Done<Self> {
         match &self.end {
             ConsumerEnd::Typed(end) => {
@@ -133,13 +154,14 @@ impl Consumer {
             ConsumerEnd::Spsc(end) => end.len(),
             ConsumerEnd::Mpsc(end) => end.len(),
             ConsumerEnd::Shared(end) => end.len(),
-            ConsumerEnd::Typed(_) => self.ring.pending(),
+            ConsumerEnd::Typed(end) => self.ring.pending().unwrap_or_else(|| end.counts().pending),
         }
     }
 
     fn corrupt(&self) -> u64 {
         match &self.end {
             ConsumerEnd::Shared(end) => end.corrupt(),
+            ConsumerEnd::Typed(end) => end.counts().corrupt,
             _ => 0,
         }
     }

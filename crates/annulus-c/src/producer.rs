@@ -135,7 +135,7 @@ impl Producer {
             ProducerEnd::Spsc(end) => end.len(),
             ProducerEnd::Mpsc(end) => end.len(),
             ProducerEnd::Shared(end) => end.len(),
-            ProducerEnd::Typed(_) => self.ring.pending(),
+            ProducerEnd::Typed(end) => self.ring.pending().unwrap_or_else(|| end.len()),
         }
     }
 

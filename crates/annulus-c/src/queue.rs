@@ -99,7 +99,7 @@ fn in_blocks<K: QueueKind + queue::kind::InPlace>(
         message_size: options.message_size,
         unit: (producer.stride_bytes() / blocks::WORD) as u64,
         closer: producer.units.closer(),
-        observer: producer.units.observer(),
+        observer: Some(producer.units.observer()),
         peer: None,
         order: Order::new(),
     };

@@ -35,7 +35,8 @@ pub(crate) struct Ring {
     /// What one message is in the ring's own numbers.
     pub(crate) unit: u64,
     pub(crate) closer: Closer,
-    pub(crate) observer: Observer,
+    /// Of a queue that several consumers of several processes share there is none.
+    pub(crate) observer: Option<Observer>,
     /// Of a ring between processes: asks whether those on the other side are there.
     pub(crate) peer: Option<AskPeer>,
     pub(crate) order: Order,
@@ -48,7 +49,15 @@ impl Ring {
     /// A ring whose own numbers are messages.
     pub(crate) fn of(options: Options, closer: Closer, observer: Observer) -> Self {
         let Options { capacity, message_size, .. } = options;
-        Self { capacity, message_size, unit: 1, closer, observer, peer: None, order: Order::new() }
+        Self {
+            capacity,
+            message_size,
+            unit: 1,
+            closer,
+            observer: Some(observer),
+            peer: None,
+            order: Order::new(),
+        }
     }
 
     /// What every verb asks that takes a message: whether it is one of this ring.
@@ -91,9 +100,9 @@ impl Ring {
         is_closed
     }
 
-    /// How many messages wait in the ring.
-    pub(crate) fn pending(&self) -> usize {
-        let stats = self.observer.stats();
-        (stats.map_or(0, |stats| stats.depth()) / self.unit) as usize
+    /// How many messages wait in the ring; `None` where its handles tell.
+    pub(crate) fn pending(&self) -> Option<usize> {
+        let stats = self.observer.as_ref()?.stats();
+        Some((stats.map_or(0, |stats| stats.depth()) / self.unit) as usize)
     }
 }

@@ -7,7 +7,7 @@ use crate::handle::{object, place};
 use crate::producer::{Producer, annulus_producer};
 use crate::publisher::{Publisher, annulus_publisher};
 use crate::ring::Ring;
-use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID};
+use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
 use crate::status::{Done, guarded};
 use crate::subscriber::{Subscriber, annulus_subscriber};
 
@@ -73,7 +73,7 @@ impl annulus_stats {
             return Err(ANNULUS_INVALID);
         }
         let ring = ring()?;
-        let found = ring.observer.stats().ok_or(ANNULUS_CLOSED)?;
+        let found = ring.observer.as_ref().ok_or(ANNULUS_UNSUPPORTED)?.stats().ok_or(ANNULUS_CLOSED)?;
         // SAFETY: the caller's promise.
         unsafe { place(stats) }?.write(Self::of(&found, &ring));
         Ok(())
@@ -83,7 +83,8 @@ impl annulus_stats {
 /// Stores the numbers of the queue of this producer. It allocates; the queue continues meanwhile.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_INVALID` (a null pointer, another
-/// `size`), `ANNULUS_NOT_A_HANDLE`. Then `*stats` is as it was.
+/// `size`), `ANNULUS_NOT_A_HANDLE`; `ANNULUS_UNSUPPORTED` of a queue between processes that several consumers
+/// share: `annulus_shared_queue` has its numbers. Then `*stats` is as it was.
 ///
 /// # Safety
 ///

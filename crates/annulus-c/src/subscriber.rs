@@ -1,6 +1,7 @@
 //! [`annulus_subscriber`]: the receiving verbs of broadcast rings.
 
 use core::ffi::{c_int, c_void};
+use core::time::Duration;
 
 use crate::handle::{handle, object, place, take_unless};
 use crate::options::Patience;
@@ -188,6 +189,58 @@ pub unsafe extern "C" fn annulus_subscriber_begin_with_last(
         *there = subscriber.end.begin_with_last(count)?;
         Ok(())
     })
+}
+
+/// The number of the next message that this subscriber looks at. A ring begins with 0, or goes on with the
+/// numbers of a name (`numbering`): then a number stands for one message for ever. 0 if `subscriber` is no
+/// handle.
+///
+/// The thread that uses the subscriber may call this.
+///
+/// # Safety
+///
+/// As for `annulus_subscriber_lagged`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_subscriber_cursor(subscriber: *const annulus_subscriber) -> u64 {
+    // SAFETY: the caller's promise.
+    guarded_or(0, || Ok(unsafe { object::<Subscriber>(subscriber) }?.end.counts().next))
+}
+
+/// After how many nanoseconds of silence the publisher is overdue: what it has promised, or the `deadline_ns`
+/// by which this process has joined. 0 if neither is there, in one process, or if `subscriber` is no handle.
+///
+/// The thread that uses the subscriber may call this.
+///
+/// # Safety
+///
+/// As for `annulus_subscriber_lagged`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_subscriber_deadline(subscriber: *const annulus_subscriber) -> u64 {
+    // SAFETY: the caller's promise.
+    guarded_or(0, || Ok(in_ns(unsafe { object::<Subscriber>(subscriber) }?.end.deadline())))
+}
+
+/// For how many nanoseconds the publisher has been silent, if that is as long as the deadline or longer,
+/// nothing waits to be received, and its process is there: so it hangs. Of several, none has published.
+/// Otherwise, or if `subscriber` is no handle, 0.
+///
+/// The silence counts from the first wait, or the first call of this, that has found nothing since the last
+/// message. So a program that waits by the deadline (`annulus_subscriber_recv_timeout`, or the descriptor),
+/// and asks when that was in vain, is told at once.
+///
+/// The thread that uses the subscriber may call this.
+///
+/// # Safety
+///
+/// As for `annulus_subscriber_lagged`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_subscriber_overdue(subscriber: *mut annulus_subscriber) -> u64 {
+    // SAFETY: the caller's promise.
+    guarded_or(0, || Ok(in_ns(unsafe { object::<Subscriber>(subscriber) }?.end.overdue())))
+}
+
+fn in_ns(time: Option<Duration>) -> u64 {
+    time.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// A file descriptor for `poll`, `epoll` or `io_uring`, as `annulus_consumer_fd`; `annulus_subscriber_arm`

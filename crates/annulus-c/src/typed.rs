@@ -8,6 +8,7 @@
 // Decision 0123: words in place, classes of sizes where slots are claimed.
 
 use core::ptr;
+use core::time::Duration;
 
 use annulus::broadcast::{self, LentPublisher, LentSubscriber};
 use annulus::{Receive, RecvTimeoutError, SendTimeoutError, Transmit, TryRecvError, TrySendError};
@@ -69,6 +70,11 @@ pub(crate) trait Put: Send {
 
     /// What a view of it needs.
     fn lends(&mut self) -> Done<&mut dyn LendsPublisher>;
+
+    /// How many messages wait, where it is asked and not the ring.
+    fn len(&self) -> usize {
+        0
+    }
 }
 
 /// What receives messages of one size.
@@ -95,6 +101,34 @@ pub(crate) trait Get: Send {
 
     /// Begins with the last `count` messages, and says how many these are.
     fn begin_with_last(&mut self, count: usize) -> Done<usize>;
+
+    /// Claims a message, where several consumers of several processes share a queue, and copies it to
+    /// `message`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`get`](Self::get).
+    unsafe fn claim(&mut self, _message: *mut u8, _patience: Patience) -> Done<Box<dyn Held>> {
+        Err(ANNULUS_UNSUPPORTED)
+    }
+
+    /// After how long a silence the publisher is overdue, if that was said.
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
+
+    /// For how long the publisher has been silent, if it is overdue.
+    fn overdue(&mut self) -> Option<Duration> {
+        None
+    }
+}
+
+/// A message that a consumer has claimed. Its drop gives it back.
+pub(crate) trait Held: Send {
+    fn done(self: Box<Self>);
+
+    /// How often it was given before.
+    fn given_before(&self) -> u64;
 }
 
 /// How another handle joins a ring.
@@ -108,6 +142,8 @@ pub(crate) struct Counts {
     /// What another process has written that was no message.
     pub(crate) corrupt: u64,
     pub(crate) pending: usize,
+    /// The number of the next message, of a subscriber.
+    pub(crate) next: u64,
 }
 
 /// A sending handle.

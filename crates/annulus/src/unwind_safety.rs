@@ -166,6 +166,7 @@ whole_after_a_panic! {
     [M] crate::shm::broadcast::bytes::AcceptedBytes<M>;
     [T: Message, M: Mode] broadcast::FellowPublisher<T, M>;
     [] crate::shm::DirectoryError;
+    [] crate::shm::dynamic::Claimed;
     [] crate::shm::dynamic::Client;
     [] crate::shm::dynamic::OpenError;
     [] crate::shm::dynamic::PendingAnswer;
@@ -174,6 +175,7 @@ whole_after_a_panic! {
     [] crate::shm::dynamic::Reserved<'_>;
     [] crate::shm::dynamic::Ring;
     [] crate::shm::dynamic::Sender;
+    [] crate::shm::dynamic::WorkQueue;
     [] crate::shm::dynamic::watch::AcceptedWatch;
     [] crate::shm::dynamic::watch::Changes;
     [] crate::shm::dynamic::watch::Sender;

@@ -45,7 +45,16 @@ from ._annulus import (
 )
 from ._frame_rings import Frame, FrameLoan, FramePublisher, FrameSubscriber
 from ._frames import collect, columns, frame
-from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from ._handles import (
+    BytesConsumer,
+    BytesProducer,
+    Claimed,
+    Consumer,
+    Producer,
+    Publisher,
+    Subscriber,
+    WorkQueue,
+)
 from ._lent import Lent, LentRecord
 from ._message import (
     Array,
@@ -83,6 +92,7 @@ from ._open import (
     info,
     join_publisher,
     join_service,
+    mpmc,
     mpsc,
     names,
     produce,
@@ -109,6 +119,7 @@ __all__ = [
     "BytesProducer",
     "Change",
     "Changes",
+    "Claimed",
     "Client",
     "ClosedError",
     "Comment",
@@ -149,6 +160,7 @@ __all__ = [
     "Text",
     "TimeoutError",
     "Unit",
+    "WorkQueue",
     "char",
     "collect",
     "columns",
@@ -167,6 +179,7 @@ __all__ = [
     "join_publisher",
     "join_service",
     "message",
+    "mpmc",
     "mpsc",
     "names",
     "produce",

@@ -30,7 +30,7 @@ else:
     _Buffer: TypeAlias = Any
 
 _Kind: TypeAlias = Literal[
-    "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "lossless_bytes", "mp_lossy", "frames", "lossless_frames", "watch", "service", "mpmc"
+    "spsc", "mpsc", "lossy", "lossless", "bytes", "broadcast_bytes", "lossless_bytes", "mp_lossy", "mp_lossless", "frames", "lossless_frames", "watch", "service", "mpmc"
 ]
 _State: TypeAlias = Literal["not_yet", "alive", "closed", "dead"]
 _Start: TypeAlias = Literal["oldest", "newest"] | int
@@ -132,6 +132,8 @@ def make_lossy(
     bytes: int | None = None,
     alignment: int = 1,
     wait: str = "block",
+    deadline: float | None = None,
+    continuing: bool = False,
 ) -> RawSender:
     """Makes a lossy broadcast ring and gives it a name, if there is one. Its messages have the schema, or only `bytes` bytes each.
 
@@ -147,10 +149,12 @@ def make_lossless(
     alignment: int = 1,
     wait: str = "block",
     seats: int = 16,
+    deadline: float | None = None,
+    continuing: bool = False,
 ) -> RawSender:
     """Makes a lossless broadcast ring, with seats for so many subscribers at one time."""
 
-def make_mp_lossy(
+def make_mp(
     name: str | None,
     directory: _Directory,
     capacity: int,
@@ -159,8 +163,13 @@ def make_mp_lossy(
     alignment: int = 1,
     wait: str = "block",
     publishers: int = 16,
+    seats: int | None = None,
+    deadline: float | None = None,
 ) -> RawSender:
-    """Joins the lossy broadcast ring of several publishers of this name, or makes it where there is none. NoSeatError, MismatchError, too."""
+    """Joins the broadcast ring of several publishers of this name, or makes it where there is none: a lossy one, or with `seats` a lossless one.
+
+    NoSeatError, MismatchError, too.
+    """
 
 def make_spsc(
     name: str | None,
@@ -187,6 +196,22 @@ def make_mpsc(
     when_consumer_dies: _WhenGone = "close",
 ) -> RawReceiver:
     """Makes a queue of several producers, with places for so many at one time, and its one consumer."""
+
+def make_mpmc(
+    name: str | None,
+    directory: _Directory,
+    capacity: int,
+    schema: str | None,
+    bytes: int | None = None,
+    alignment: int = 1,
+    wait: str = "block",
+    producers: int = 16,
+    consumers: int = 16,
+    when_no_producer: _WhenGone = "wait",
+    when_no_consumer: _WhenGone = "wait",
+    unreceived: Literal["again", "drop"] = "again",
+) -> RawQueue:
+    """Makes a queue that several consumers share, with places for so many producers and consumers at one time."""
 
 def join_sender(
     name: str | RawInvitation,
@@ -299,6 +324,41 @@ class RawSender(_Handle):
     def owns_name(self) -> bool:
         """Whether this handle has given the ring its name, and takes it back when it is closed."""
 
+class RawQueue(_End):
+    """A queue that several consumers share, as a whole."""
+
+    def __len__(self) -> int: ...
+    @property
+    def producers(self) -> int:
+        """How many producers are there."""
+    @property
+    def consumers(self) -> int:
+        """How many consumers are there."""
+    @property
+    def given_again(self) -> int:
+        """How many messages were given again."""
+    @property
+    def dropped(self) -> int:
+        """How many messages of dead consumers were dropped."""
+    def end(self) -> None:
+        """Closes the queue, for all processes."""
+    @property
+    def invitation(self) -> RawInvitation | None: ...
+
+class RawClaimed:
+    """A message that a consumer has claimed. Its end gives it back."""
+
+    def message(self) -> builtins.bytes:
+        """The message. AnnulusError: it is done, or given back."""
+    def done(self) -> None:
+        """It is received: nobody has it again. AnnulusError: it was given back before."""
+    def give_back(self) -> None:
+        """Gives it back. Of one that is done, it does nothing."""
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def given_before(self) -> int: ...
+
 class RawReceiver(_Handle):
     """The receiving end of a ring."""
 
@@ -329,6 +389,18 @@ class RawReceiver(_Handle):
         """
     def latest_bytes(self) -> builtins.bytes | None:
         """As `latest_into`, as bytes; None if nothing has come."""
+    def claim(self, timeout: float | None = None) -> RawClaimed:
+        """Claims the next message of a queue that several consumers share. TimeoutError, ClosedError. TypeError: of another ring."""
+    def try_claim(self) -> RawClaimed | None:
+        """As `claim`, without a wait; None if nothing is there."""
+    @property
+    def deadline(self) -> float | None:
+        """After how many seconds of silence the publisher is overdue; None if nobody has said that."""
+    def overdue_after(self, seconds: float) -> None:
+        """From now on the publisher is overdue after so many seconds, whatever it has promised. TypeError: of a queue."""
+    @property
+    def overdue(self) -> float | None:
+        """For how many seconds the publisher has been silent, if it is overdue, and its process is there."""
     def make_values_by(self, dtype: Any) -> None:
         """From now on `recv_value` and its like make NumPy scalars of this dtype, whose itemsize is `message_bytes`.
 

@@ -202,3 +202,15 @@ class Asked:
 
 def _shown(schema: Schema) -> str:
     return f"{schema}\n  as a dtype: {schema.dtype}" if _numpy.has_numpy() else schema.text
+
+
+def loader(form: Form[Any]) -> Callable[[bytes], Any]:
+    """What makes a value of the bytes of a message."""
+    if form.load is not None:
+        return form.load
+    scalar = form.scalar
+    if scalar is None:
+        return bytes
+    np = _numpy.numpy()
+    # (Its own memory, which the program may change.)
+    return lambda message: np.frombuffer(bytearray(message), scalar)[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
-from ._forms import Form
+from ._forms import Form, loader
 from ._lent import Lent, LentRecord
 from .schema import Schema
 
@@ -69,8 +69,8 @@ class _End(_Closes):
 class _RingEnd(_End):
     @property
     def kind(self) -> str:
-        """Which ring it is: ``lossy``, ``lossless``, ``mp_lossy``, ``spsc``, ``mpsc``, ``bytes``, ``frames``,
-        ``lossless_frames``, ``watch``."""
+        """Which ring it is: ``lossy``, ``lossless``, ``mp_lossy``, ``mp_lossless``, ``spsc``, ``mpsc``, ``mpmc``,
+        ``bytes``, ``frames``, ``lossless_frames``, ``watch``."""
         return cast(str, self._raw.about.kind)
 
     @property
@@ -399,10 +399,156 @@ class Subscriber(_Receiver[M]):
         """The number of the next message that it receives."""
         return cast("int | None", self._raw.cursor)
 
+    @property
+    def deadline(self) -> float | None:
+        """After how many seconds of silence the publisher is :attr:`overdue`: what it has promised, or what
+        :meth:`overdue_after` says. ``None`` if neither is there."""
+        return cast("float | None", self._raw.deadline)
+
+    def overdue_after(self, seconds: float) -> None:
+        """From now on the publisher is :attr:`overdue` after so many seconds, whatever it has promised."""
+        self._raw.overdue_after(seconds)
+
+    @property
+    def overdue(self) -> float | None:
+        """For how many seconds the publisher has been silent, if that is as long as its :attr:`deadline` or
+        longer, nothing waits to be received, and its process is there: so it hangs. Of several, none has
+        published. Otherwise ``None``.
+
+        The silence counts from the first wait, or the first look at this, that has found nothing since the
+        last message. So a program that waits by the deadline, and asks when that was in vain, is told at
+        once.
+
+        >>> with annulus.publish("doc-overdue", "f8", deadline=0.01) as prices:
+        ...     sub = annulus.subscribe("doc-overdue")
+        ...     try:
+        ...         sub.recv(timeout=sub.deadline)
+        ...     except annulus.TimeoutError:
+        ...         print(sub.overdue >= sub.deadline)
+        True
+        """
+        return cast("float | None", self._raw.overdue)
+
+
+class Claimed(Generic[M]):
+    """A message that a :class:`Consumer` has claimed, and that no other one has. If the process dies before it
+    is :meth:`done`, another consumer has it.
+
+    ``with claimed as message:`` is done at the end of the block; a block that raises gives it back. It may be
+    kept, and be done by another thread; when nothing refers to it any more, it is given back."""
+
+    def __init__(self, raw: _annulus.RawClaimed, message: M) -> None:
+        self._raw = raw
+        self.message: M = message
+        """The message."""
+
+    def done(self) -> None:
+        """The message is received: nobody has it again. :class:`annulus.AnnulusError`: it is done, or was given
+        back, before."""
+        self._raw.done()
+
+    def give_back(self) -> None:
+        """Gives the message back: any consumer has it again, ahead of later ones. Of one that is done it does
+        nothing."""
+        self._raw.give_back()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is done, or given back."""
+        return self._raw.is_over
+
+    @property
+    def given_before(self) -> int:
+        """How often the message was given before, 15 at most: to consumers that died with it, or gave it
+        back. One that kills each consumer would go round for ever: put it aside."""
+        return self._raw.given_before
+
+    def __enter__(self) -> M:
+        return self.message
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            self.give_back()
+        elif not self.is_over:
+            self.done()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a claimed message belongs to its process, and can't be pickled: pass its message")
+
+    def __repr__(self) -> str:
+        return f"<annulus.Claimed {self.message!r}{', over' if self.is_over else ''}>"
+
+
+class WorkQueue(_Handle[M]):
+    """A queue that several consumers share, as a whole: it neither sends nor receives. :func:`annulus.mpmc`
+    makes one. Its ends are made by :func:`annulus.produce` and :func:`annulus.consume`, or by its ``ring``.
+
+    It has the queue's name. Its :meth:`close` takes the name back, and the queue goes on for those that have
+    joined."""
+
+    _raw: _annulus.RawQueue
+
+    def __len__(self) -> int:
+        """How many messages wait to be received for the first time."""
+        return len(self._raw)
+
+    def __bool__(self) -> Literal[True]:
+        return True
+
+    @property
+    def producers(self) -> int:
+        """How many producers are there."""
+        return self._raw.producers
+
+    @property
+    def consumers(self) -> int:
+        """How many consumers are there."""
+        return self._raw.consumers
+
+    @property
+    def given_again(self) -> int:
+        """How many messages were given again so far, of consumers that died with them, or gave them back."""
+        return self._raw.given_again
+
+    @property
+    def dropped(self) -> int:
+        """How many messages of dead consumers were dropped so far."""
+        return self._raw.dropped
+
+    def end(self) -> None:
+        """Closes the queue, for all processes. What was sent before is received."""
+        self._raw.end()
+
 
 class Consumer(_Receiver[M]):
     """Receives the messages of a queue, of which each comes once. :func:`annulus.consume` and
     :func:`annulus.mpsc` make one."""
+
+    def claim(self, timeout: float | None = None) -> Claimed[M]:
+        """Claims the next message of a queue that several consumers share (:func:`annulus.mpmc`), and waits for
+        it, at most ``timeout`` seconds: if this process dies before it is done, another consumer has it.
+
+        Raises what :meth:`recv` raises; ``TypeError``: it is another queue.
+
+        >>> with annulus.mpmc("doc-claim", "u4") as queue, annulus.consume("doc-claim") as worker:
+        ...     annulus.produce("doc-claim").send(7)
+        ...     with worker.claim(timeout=60) as job:
+        ...         int(job)
+        7
+        """
+        return self._claimed(self._raw.claim(timeout))
+
+    def try_claim(self) -> Claimed[M] | None:
+        """As :meth:`claim`, without a wait: ``None`` if nothing is there."""
+        raw = self._raw.try_claim()
+        return None if raw is None else self._claimed(raw)
+
+    def _claimed(self, raw: _annulus.RawClaimed) -> Claimed[M]:
+        try:
+            return Claimed(raw, loader(self._form)(raw.message()))
+        except BaseException:
+            raw.done()  # what is no message is received, as by `recv`
+            raise
 
     def readable(self, most: int | None = None, timeout: float | None = None) -> Lent:
         """Lends messages where they lie in the ring's memory, for a ``with`` block: up to ``most``, without a

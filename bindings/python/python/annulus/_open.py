@@ -8,7 +8,7 @@ from . import _annulus
 from ._forms import Asked
 from ._frame_rings import FramePublisher, FrameSubscriber, Shape
 from ._frame_rings import made as _made_frames
-from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber
+from ._handles import BytesConsumer, BytesProducer, Consumer, Producer, Publisher, Subscriber, WorkQueue
 from ._newest import NewestReader, NewestSender
 from ._ring import Directory, Ring, form_of, ring_at
 from ._services import Client, Server, asked_of
@@ -97,6 +97,8 @@ def publish(
     lossless: bool = False,
     publishers: int = 1,
     seats: int = 16,
+    deadline: float | None = None,
+    continuing: bool = False,
     directory: Directory = None,
     wait: str = "block",
 ) -> Publisher[M]: ...
@@ -111,6 +113,8 @@ def publish(
     lossless: bool = False,
     publishers: int = 1,
     seats: int = 16,
+    deadline: float | None = None,
+    continuing: bool = False,
     directory: Directory = None,
     wait: str = "block",
 ) -> Publisher[Any]: ...
@@ -124,6 +128,8 @@ def publish(
     lossless: bool = False,
     publishers: int = 1,
     seats: int = 16,
+    deadline: float | None = None,
+    continuing: bool = False,
     directory: Directory = None,
     wait: str = "block",
 ) -> Publisher[Any]:
@@ -138,8 +144,12 @@ def publish(
     - ``lossless``: the publisher waits for the slowest subscriber. Otherwise it never waits, and a subscriber
       that falls behind loses the oldest messages, and counts them. A lossless ring has ``seats`` for so many
       subscribers.
-    - ``publishers``: more than 1 makes a lossy ring with places for so many, or joins the one that has the
-      name.
+    - ``publishers``: more than 1 makes a ring with places for so many, or joins the one that has the name.
+    - ``deadline``: a promise to publish at least once in so many seconds. Subscribers see by
+      :attr:`Subscriber.overdue` that a publisher does not.
+    - ``continuing``: the numbers of the messages (:attr:`Publisher.sequence`, :attr:`Subscriber.cursor`) go on
+      where the last publisher of this name stopped, which is kept beside the name. It is for one publisher;
+      :class:`annulus.NameTakenError`: another one has the numbers.
     - ``directory``: where the names are; by default, the directory of this user.
     - ``wait``: how it waits, from ``block``, which sleeps, to ``busy-spin``, which takes a core and is
       fastest.
@@ -155,16 +165,20 @@ def publish(
     text, size = _made(asked, "publish")
     if publishers < 1:
         raise ValueError(f"publishers={publishers}: a ring has 1 or more")
-    if publishers > 1 and lossless:
-        raise ValueError(
-            f"publishers={publishers} and lossless: a lossless ring between processes has one publisher"
+    if publishers > 1 and continuing:
+        raise ValueError(f"publishers={publishers} and continuing: the numbers of a name are one publisher's")
+    promised: dict[str, Any] = {"wait": wait, "deadline": deadline}
+    if publishers > 1:
+        waits = seats if lossless else None
+        raw = _annulus.make_mp(
+            name, directory, capacity, text, size, publishers=publishers, seats=waits, **promised
         )
-    if lossless:
-        raw = _annulus.make_lossless(name, directory, capacity, text, size, wait=wait, seats=seats)
-    elif publishers > 1:
-        raw = _annulus.make_mp_lossy(name, directory, capacity, text, size, wait=wait, publishers=publishers)
+    elif lossless:
+        raw = _annulus.make_lossless(
+            name, directory, capacity, text, size, seats=seats, continuing=continuing, **promised
+        )
     else:
-        raw = _annulus.make_lossy(name, directory, capacity, text, size, wait=wait)
+        raw = _annulus.make_lossy(name, directory, capacity, text, size, continuing=continuing, **promised)
     return Publisher(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
 
 
@@ -370,6 +384,76 @@ def mpsc(
 
 
 @overload
+def mpmc(
+    name: str | None,
+    dtype: type[M],
+    *,
+    capacity: int = 1024,
+    producers: int = 16,
+    consumers: int = 16,
+    unreceived: Literal["again", "drop"] = "again",
+    directory: Directory = None,
+) -> WorkQueue[M]: ...
+@overload
+def mpmc(
+    name: str | None,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    producers: int = 16,
+    consumers: int = 16,
+    unreceived: Literal["again", "drop"] = "again",
+    directory: Directory = None,
+) -> WorkQueue[Any]: ...
+def mpmc(
+    name: str | None,
+    dtype: Any = None,
+    *,
+    schema: SchemaLike | None = None,
+    message_bytes: int | None = None,
+    capacity: int = 1024,
+    producers: int = 16,
+    consumers: int = 16,
+    unreceived: Literal["again", "drop"] = "again",
+    directory: Directory = None,
+) -> WorkQueue[Any]:
+    """Makes a queue of work, which several producers and consumers share: each message reaches one consumer,
+    also if a process dies that had claimed it (:meth:`Consumer.claim`). :func:`produce` and :func:`consume` are
+    its ends, in any process and language.
+
+    There are places for so many ``producers``, each of which has room for ``capacity`` messages, and for so
+    many ``consumers``. ``unreceived``: what a consumer had claimed when its process died is given ``again``, to
+    another one, or dropped (``drop``) and counted. A message has 4,096 bytes at most. The other arguments and the
+    errors are as of :func:`publish`.
+
+    >>> with annulus.mpmc("doc-mpmc", "u4", consumers=4) as queue, annulus.produce("doc-mpmc") as producer:
+    ...     workers = [annulus.consume("doc-mpmc") for _ in range(2)]
+    ...     producer.send(7)
+    ...     workers[0].claim(timeout=60).give_back()       # or its process dies
+    ...     again = workers[1].claim(timeout=60)
+    ...     int(again.message), again.given_before, queue.given_again
+    ...     again.done()
+    (7, 1, 1)
+    """
+    asked = Asked(dtype, schema, message_bytes)
+    _check_directory(name, directory)
+    text, size = _made(asked, "mpmc")
+    raw = _annulus.make_mpmc(
+        name,
+        directory,
+        capacity,
+        text,
+        size,
+        producers=producers,
+        consumers=consumers,
+        unreceived=unreceived,
+    )
+    return WorkQueue(raw, form_of(raw, asked), _own_ring(raw, directory, asked.of))
+
+
+@overload
 def produce(
     name: str, dtype: type[M], *, timeout: float | None = 0, directory: Directory = None, wait: str = "block"
 ) -> Producer[M]: ...
@@ -427,7 +511,7 @@ def consume(
     wait: str = "block",
 ) -> Consumer[Any]:
     """Becomes the consumer of the queue of this name, which has one at a time; behind one that has left, it
-    goes on with the next message. The arguments and the errors are as of :func:`subscribe`. See :func:`spsc`
+    goes on with the next message. Of a queue of several (:func:`mpmc`), it becomes one of them. The arguments and the errors are as of :func:`subscribe`. See :func:`spsc`
     for an example."""
     ring: Ring[Any] = Ring(name, directory=directory)
     return ring.consume(dtype, schema=schema, message_bytes=message_bytes, timeout=timeout, wait=wait)

@@ -21,8 +21,8 @@ M = TypeVar("M")
 N = TypeVar("N")
 Directory = Union[str, "os.PathLike[str]", None]
 
-BROADCASTS = ("lossy", "lossless", "mp_lossy")
-QUEUES = ("spsc", "mpsc")
+BROADCASTS = ("lossy", "lossless", "mp_lossy", "mp_lossless")
+QUEUES = ("spsc", "mpsc", "mpmc")
 
 
 class Ring(Generic[M]):
@@ -141,7 +141,7 @@ class Ring(Generic[M]):
         timeout: float | None = 0,
         wait: str = "block",
     ) -> Consumer[Any]:
-        """Becomes the consumer of a queue: see :func:`annulus.consume`."""
+        """Becomes the consumer of a queue, or one of several: see :func:`annulus.consume`."""
         asked = self._asked(dtype, schema, message_bytes)
         self._check(asked, QUEUES, "consume")
         raw = _annulus.join_receiver(
@@ -180,7 +180,7 @@ class Ring(Generic[M]):
     ) -> Producer[Any]:
         """Becomes a producer of a queue that takes several: see :func:`annulus.produce`."""
         asked = self._asked(dtype, schema, message_bytes)
-        raw = self._sender(asked, ("mpsc",), "produce", timeout, wait)
+        raw = self._sender(asked, ("mpsc", "mpmc"), "produce", timeout, wait)
         return Producer(raw, form_of(raw, asked), self._for(asked))
 
     @overload
@@ -210,7 +210,7 @@ class Ring(Generic[M]):
     ) -> Publisher[Any]:
         """Becomes one more publisher of a ring of several: see :func:`annulus.join_publisher`."""
         asked = self._asked(dtype, schema, message_bytes)
-        raw = self._sender(asked, ("mp_lossy",), "join_publisher", timeout, wait)
+        raw = self._sender(asked, ("mp_lossy", "mp_lossless"), "join_publisher", timeout, wait)
         return Publisher(raw, form_of(raw, asked), self._for(asked))
 
     def subscribe_frames(
@@ -305,7 +305,7 @@ class Ring(Generic[M]):
         except _annulus.RingNotFoundError:
             return  # It is not there yet, so its messages are checked once it is joined.
         if found["kind"] not in kinds:
-            others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume"}
+            others = {"bytes": "consume_bytes", "spsc": "consume", "mpsc": "consume", "mpmc": "consume"}
             others |= {"frames": "subscribe_frames", "lossless_frames": "subscribe_frames"}
             others["service"] = "join_service"
             others |= {"watch": "read_newest"}

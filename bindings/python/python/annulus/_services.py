@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 
-from . import _annulus, _asyncio, _numpy
+from . import _annulus, _asyncio
 from ._annulus import ClosedError
-from ._forms import Asked, Form
+from ._forms import Asked, Form, loader
 from ._handles import State, _End, _no_pickle, _Polled, called
 from .schema import Schema
 
@@ -28,18 +28,6 @@ def asked_of(of: Any) -> Asked:
     return Asked(of, None, None)
 
 
-def _loader(form: Form[Any]) -> Callable[[bytes], Any]:
-    """What makes a value of the bytes of a message."""
-    if form.load is not None:
-        return form.load
-    scalar = form.scalar
-    if scalar is None:
-        return bytes
-    np = _numpy.numpy()
-    # (Its own memory, which the program may change.)
-    return lambda message: np.frombuffer(bytearray(message), scalar)[0]
-
-
 class _Part:
     """Questions or answers, as Python has them."""
 
@@ -47,7 +35,7 @@ class _Part:
         form: Form[Any] = asked.form(service, text, size)
         self.schema = form.schema
         self.dump = form.dump
-        self.load = _loader(form)
+        self.load = loader(form)
 
 
 class _Parts:

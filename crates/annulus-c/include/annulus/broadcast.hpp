@@ -74,6 +74,12 @@ class subscriber : public detail::receiving<annulus_subscriber> {
         if (code != ANNULUS_OK) return code;
         return there;
     }
+    // The number of the next message.
+    [[nodiscard]] std::uint64_t cursor() const noexcept { return annulus_subscriber_cursor(get()); }
+    // Between processes: after how long a silence the publisher is overdue, and for how long it has been silent, if it is; otherwise 0. A
+    // program that waits by the deadline (`recv_for`), and asks when that was in vain, is told at once.
+    [[nodiscard]] timeout deadline() const noexcept { return detail::time_of(annulus_subscriber_deadline(get())); }
+    [[nodiscard]] timeout overdue() noexcept { return detail::time_of(annulus_subscriber_overdue(get())); }
 };
 
 namespace detail {

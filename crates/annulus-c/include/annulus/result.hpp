@@ -152,6 +152,12 @@ inline std::uint64_t ns(timeout time) noexcept {
     return time.count() < 0 ? 0 : static_cast<std::uint64_t>(time.count());
 }
 
+// So many nanoseconds, or as many as a timeout can have.
+inline timeout time_of(std::uint64_t ns) noexcept {
+    constexpr auto most = static_cast<std::uint64_t>(timeout::max().count());
+    return timeout(static_cast<timeout::rep>(ns < most ? ns : most));
+}
+
 // What `ask(T *)` leaves there, if it returns ANNULUS_OK.
 template <class T, class Ask> result<T> asked(Ask ask) noexcept {
     T value{};

@@ -27,6 +27,14 @@ template <> struct detail::functions<annulus_name> {
     static constexpr auto free = annulus_name_free;
 };
 
+template <> struct detail::functions<annulus_shared_queue> {
+    static constexpr auto free = annulus_shared_queue_free;
+};
+
+template <> struct detail::functions<annulus_claimed> {
+    static constexpr auto free = annulus_claimed_free;
+};
+
 namespace shm {
 
 // What a message is made of, as text: names, kinds and places of its fields, which have to be equal on both sides of a ring. The grammar
@@ -55,19 +63,32 @@ struct options {
     // How many messages it holds, or how many bytes of records. Who joins has the ring's.
     std::size_t capacity = 0;
     annulus_wait wait = {ANNULUS_WAIT_DEFAULT, 0, 0};
-    // How many producers, publishers, or subscribers of a lossless ring there can be; 0 is 16.
+    // How many producers, publishers, or subscribers of a lossless ring of one publisher there can be; 0 is 16.
     std::uint32_t places = 0;
-    // ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER, ANNULUS_CLOSE_WITH_LAST_PRODUCER.
+    // ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER, ANNULUS_CLOSE_WITH_LAST_PRODUCER, and of `mpmc` ANNULUS_CLOSE_WITH_LAST_CONSUMER,
+    // ANNULUS_DROP_UNRECEIVED.
     std::uint32_t flags = 0;
+    // How many consumers of `mpmc`, or subscribers of `mp_lossless`, there can be; 0 is 16.
+    std::uint32_t receivers = 0;
+    // A publisher's promise not to be silent for longer; a subscriber's: then it calls the publisher overdue, whatever that has promised.
+    timeout deadline = {};
+    // The name whose numbers a ring of one publisher goes on with, and its directory; null is the directory of the user.
+    const char *numbering = nullptr, *numbering_directory = nullptr;
 
     template <class T> [[nodiscard]] annulus_shared_options of() const noexcept {
         static_assert(is_message<T>, "a message goes through the ring as its bytes, so it has to be trivially copyable");
         static_assert(schema<T> != nullptr, "say what a message is made of: specialize annulus::shm::schema");
-        return {sizeof(annulus_shared_options), capacity, sizeof(T), alignof(T), schema<T>, wait, places, flags};
+        return whole(sizeof(T), alignof(T), schema<T>);
     }
     // Of a queue of records, which are bytes.
     [[nodiscard]] annulus_shared_options of_bytes() const noexcept {
-        return {sizeof(annulus_shared_options), capacity, 1, 1, nullptr, wait, places, flags};
+        return whole(1, 1, nullptr);
+    }
+
+  private:
+    annulus_shared_options whole(std::size_t size, std::size_t alignment, const char *of_schema) const noexcept {
+        return {sizeof(annulus_shared_options), capacity, size, alignment, of_schema, wait, places, flags, receivers,
+                annulus::detail::ns(deadline), numbering, numbering_directory};
     }
 };
 
@@ -187,6 +208,89 @@ template <class T> [[nodiscard]] result<receiver<T>> consumer(const invitation &
 
 } // namespace mpsc
 
+// From several processes to several: each message reaches one consumer, also if a process dies that had claimed it.
+//
+//     auto made = annulus::shm::mpmc::queues<job>({.capacity = 64, .places = 2, .receivers = 8});
+//     auto &[queue, invitation] = *made;
+//     auto sender = annulus::shm::mpmc::producer<job>(invitation);
+//     auto worker = annulus::shm::mpmc::consumer<job>(invitation);              // usually other processes
+//     auto claimed = worker->claim(10s);
+//     work(claimed->message());
+//     std::move(*claimed).done();                                              // dropped, another worker has it
+namespace mpmc {
+
+// A message that a consumer has claimed, and that no other one has. The end of this gives it back. It may move to another thread.
+template <class T> class claimed : public annulus::detail::owned<annulus_claimed> {
+  public:
+    claimed() = default;
+    claimed(annulus_claimed *handle, const T &message) noexcept : owned(handle), message_(message) {}
+    ANNULUS_MOVES_(claimed);
+
+    [[nodiscard]] const T &message() const noexcept { return message_; }
+    // It is received: nobody has it again.
+    status done() && noexcept { return annulus_claimed_done(release()); }
+    // How often it was given before, 15 at most.
+    [[nodiscard]] std::uint64_t given_before() const noexcept { return annulus_claimed_given_before(get()); }
+
+  private:
+    T message_{};
+};
+
+template <class T> using sender = annulus::detail::sender<T>;
+
+// A consumer: it receives messages, or claims them.
+template <class T> class receiver : public annulus::detail::receiver<T> {
+  public:
+    using annulus::detail::receiver<T>::receiver;
+
+    // Waits for so long at most; with 0 not at all (ANNULUS_EMPTY).
+    [[nodiscard]] result<claimed<T>> claim(timeout time = forever) noexcept {
+        T message;
+        annulus_claimed *handle = nullptr;
+        const std::uint64_t ns = time == forever ? ANNULUS_FOREVER : annulus::detail::ns(time);
+        const status code = annulus_consumer_claim(this->get(), std::addressof(message), sizeof message, ns, &handle);
+        if (code != ANNULUS_OK) return code;
+        return claimed<T>(handle, message);
+    }
+};
+
+// The queue as a whole, which neither sends nor receives. Several threads may use it at once.
+class queue : public annulus::detail::owned<annulus_shared_queue> {
+  public:
+    using owned::owned;
+    ANNULUS_MOVES_(queue);
+
+    // How many messages wait, and how many producers and consumers are there.
+    [[nodiscard]] std::size_t size() const noexcept { return annulus_shared_queue_len(get()); }
+    [[nodiscard]] std::size_t producers() const noexcept { return annulus_shared_queue_producers(get()); }
+    [[nodiscard]] std::size_t consumers() const noexcept { return annulus_shared_queue_consumers(get()); }
+    // How many messages were given again, or dropped, of consumers that died with them.
+    [[nodiscard]] std::uint64_t given_again() const noexcept { return annulus_shared_queue_given_again(get()); }
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return annulus_shared_queue_dropped(get()); }
+    status close() const noexcept { return annulus_shared_queue_close(get()); }
+    [[nodiscard]] bool is_closed() const noexcept { return annulus_shared_queue_is_closed(get()); }
+};
+
+// Makes the queue.
+template <class T> [[nodiscard]] result<std::pair<queue, invitation>> queues(const options &options, error *why = nullptr) noexcept {
+    static_assert(sizeof(T) <= ANNULUS_MESSAGE_MAX, "a message of such a queue has at most ANNULUS_MESSAGE_MAX bytes");
+    return detail::made<T, queue>(annulus_shared_queue_new, options, why);
+}
+// Looks at it.
+template <class T> [[nodiscard]] result<queue> queues(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, queue>(annulus_invitation_queue, by, options, why);
+}
+// Joins it: this process sends, in a ring of its own.
+template <class T> [[nodiscard]] result<sender<T>> producer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, sender<T>>(annulus_invitation_producer, by, options, why);
+}
+// Joins it: this process receives.
+template <class T> [[nodiscard]] result<receiver<T>> consumer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, receiver<T>>(annulus_invitation_consumer, by, options, why);
+}
+
+} // namespace mpmc
+
 template <class T> using publisher = annulus::detail::typed_publisher<T>;
 template <class T> using subscriber = annulus::detail::typed_subscriber<T>;
 template <class T> using subscribable = annulus::detail::subscribable<subscriber<T>>;
@@ -226,6 +330,19 @@ template <class T> [[nodiscard]] result<publisher<T>> publishes(const invitation
 }
 
 } // namespace mp_lossy
+
+// Publishers in several processes, which wait for the slowest of `options.receivers` subscribers.
+namespace mp_lossless {
+
+template <class T> [[nodiscard]] result<std::pair<publisher<T>, invitation>> publishes(const options &options, error *why = nullptr) noexcept {
+    return detail::publishes<T>(ANNULUS_MP_LOSSLESS, options, why);
+}
+// Joins it as another publisher.
+template <class T> [[nodiscard]] result<publisher<T>> publishes(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, publisher<T>>(annulus_invitation_publisher, by, options, why);
+}
+
+} // namespace mp_lossless
 
 } // namespace shm
 

@@ -58,5 +58,5 @@ pub unsafe extern "C" fn annulus_bytes_queue_new(
 /// What a handle of a queue of records knows of its ring, whose numbers are words.
 pub(crate) fn ring_of(closer: Closer, observer: Observer, peer: Option<AskPeer>, order: Order) -> Ring {
     let capacity = observer.stats().map_or(0, |stats| stats.capacity);
-    Ring { capacity, message_size: 1, unit: 1, closer, observer, peer, order }
+    Ring { capacity, message_size: 1, unit: 1, closer, observer: Some(observer), peer, order }
 }

@@ -29,6 +29,9 @@ pub(crate) enum FrameSubscriber {}
 pub(crate) enum HeldFrame {}
 
 /// There is none.
+pub(crate) enum Queue {}
+
+/// There is none.
 pub(crate) enum WatchSender {}
 
 /// There is none.
@@ -273,6 +276,44 @@ impl PendingAnswer {
     }
 }
 
+impl Queue {
+    pub(crate) fn producers(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn consumers(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn given_again(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn close(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        match *self {}
+    }
+}
+
+pub(crate) fn new_queue(_: &SharedOptions) -> Shared<(Queue, Invitation)> {
+    none()
+}
+
+pub(crate) fn queue(_: &Invitation, _: &SharedOptions) -> Shared<Queue> {
+    none()
+}
+
 pub(crate) fn server(_: &SharedOptions, _: &SharedOptions) -> Shared<(Server, Invitation)> {
     none()
 }
@@ -315,11 +356,11 @@ pub(crate) fn publisher(_: u32, _: &SharedOptions) -> Shared<(Publisher, Invitat
     none()
 }
 
-pub(crate) fn mpsc_producer(_: &Invitation, _: &SharedOptions) -> Shared<Producer> {
+pub(crate) fn join_as_producer(_: &Invitation, _: &SharedOptions) -> Shared<Producer> {
     none()
 }
 
-pub(crate) fn consumer(_: &Invitation, _: &SharedOptions) -> Shared<Consumer> {
+pub(crate) fn join_as_consumer(_: &Invitation, _: &SharedOptions) -> Shared<Consumer> {
     none()
 }
 

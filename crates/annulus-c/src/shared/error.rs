@@ -1,6 +1,6 @@
 //! [`annulus_shared_error`]: what both sides of a ring say, where they do not agree.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_OK, ANNULUS_PANICKED};
@@ -90,12 +90,25 @@ pub(crate) unsafe fn explained(
     why.status
 }
 
+/// A string, which has to be UTF-8.
+///
+/// # Safety
+///
+/// `text` is null, or a string that lives for `'a`.
+pub(super) unsafe fn text<'a>(text: *const c_char) -> Shared<Option<&'a str>> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    Ok(Some(unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| ANNULUS_INVALID)?))
+}
+
 impl Why {
     fn told(&self) -> annulus_shared_error {
         let mut text = [0; 228];
         let of_status = || {
             // SAFETY: it is a constant text.
-            unsafe { core::ffi::CStr::from_ptr(annulus_strerror(self.status as i32)) }.to_bytes()
+            unsafe { CStr::from_ptr(annulus_strerror(self.status as i32)) }.to_bytes()
         };
         let bytes = match self.text.as_bytes() {
             _ if self.status == ANNULUS_OK => &[],

@@ -59,6 +59,8 @@ fn of_kind(kind: ShmKind) -> u32 {
         ShmKind::Lossy => crate::ANNULUS_LOSSY,
         ShmKind::Lossless => crate::ANNULUS_LOSSLESS,
         ShmKind::MpLossy => crate::ANNULUS_MP_LOSSY,
+        ShmKind::MpLossless => crate::ANNULUS_MP_LOSSLESS,
+        ShmKind::Mpmc => crate::ANNULUS_MPMC,
         _ => 0,
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn frame_publisher(
     options: &SharedOptions,
     frames: &annulus_frame_options,
 ) -> Shared<(FramePublisher, Invitation)> {
+    options.begin_anew()?;
     let builder = Builder::new(options.settings(), frames.frame_bytes).described(&options.messages());
     let builder = builder.subscribers(options.places).held(frames.held as usize).alignment(frames.alignment);
     let (end, invitation) = if frames.lossless {

@@ -1,9 +1,9 @@
 //! [`annulus_invitation`]: what another process needs to join a ring, and how it gets there: through a Unix
 //! socket, or by a name in a directory.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{c_char, c_int};
 
-use super::error::{Shared, annulus_shared_error, explained};
+use super::error::{annulus_shared_error, explained, text};
 use super::system;
 use crate::handle::{Handle, handle, handle_place, shared_object, take};
 use crate::options::Patience;
@@ -90,19 +90,6 @@ pub unsafe extern "C" fn annulus_invitation_receive(
 pub unsafe extern "C" fn annulus_invitation_free(invitation: *mut annulus_invitation) -> annulus_status {
     // SAFETY: the caller's promise.
     guarded(|| unsafe { take::<system::Invitation>(invitation) }.map(drop))
-}
-
-/// A string, which has to be UTF-8.
-///
-/// # Safety
-///
-/// `text` is null, or a string that lives for `'a`.
-pub(super) unsafe fn text<'a>(text: *const c_char) -> Shared<Option<&'a str>> {
-    if text.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: the caller's promise.
-    Ok(Some(unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| ANNULUS_INVALID)?))
 }
 
 /// Gives the ring a name in a directory, by which other processes of this user find it. The caller owns what

@@ -19,7 +19,8 @@ use annulus::{Closer, Observer, broadcast};
 
 use super::checked::{checked, checked_in_place};
 use super::error::Shared;
-use super::options::SharedOptions;
+use super::options::{NumbersOf, SharedOptions};
+use super::watched::watched;
 use crate::blocks::{Consumer as BlockConsumer, Producer as BlockProducer};
 use crate::broadcast::{Subscribable, Subscribes};
 use crate::bytes::{BytesConsumer, BytesProducer, Reading, Writing, ring_of as ring_of_records};
@@ -105,7 +106,18 @@ impl SharedOptions {
 
     pub(super) fn settings(&self) -> Settings {
         let settings = Settings::new(self.ring.capacity).wait_strategy(self.ring.strategy);
-        settings.statistics(self.ring.statistics)
+        let settings = settings.statistics(self.ring.statistics);
+        match self.deadline {
+            Some(deadline) => settings.deadline(deadline),
+            None => settings,
+        }
+    }
+
+    /// As [`settings`](Self::settings), of a ring that goes on with the numbers of a name, if one is given.
+    fn settings_going_on(&self) -> Shared<Settings> {
+        let Some(NumbersOf { directory: path, name }) = &self.numbering else { return Ok(self.settings()) };
+        let numbering = directory(path.as_deref())?.numbering(name)?;
+        Ok(blocks::continued(numbering, self.settings()))
     }
 }
 
@@ -123,7 +135,7 @@ fn of_peer(peer: Peer) -> AskPeer {
 }
 
 /// Of several producers, or publishers.
-fn of_places(places: Places) -> AskPeer {
+pub(super) fn of_places(places: Places) -> AskPeer {
     Arc::new(move || state(places.state()))
 }
 
@@ -139,7 +151,7 @@ fn ring_of_blocks(slots: usize, size: usize, closer: Closer, observer: Observer,
         message_size: size,
         unit: size as u64,
         closer,
-        observer,
+        observer: Some(observer),
         peer: Some(peer),
         order: Order::across(),
     }
@@ -164,12 +176,14 @@ fn consumer_of<K: AnyKind + InPlace>(
 }
 
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
+    options.promise_nothing()?;
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
         blocks::spsc_producer(options.settings(), &options.messages(), options.when_consumer_dies())?;
     Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
 }
 
 pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invitation)> {
+    options.promise_nothing()?;
     let builder = mpsc::Builder::new(options.settings()).producers(options.places);
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
@@ -178,13 +192,13 @@ pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invita
     Ok((consumer_of(end, options, of_places(places)), Invitation(invitation)))
 }
 
-pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) -> Shared<Producer> {
+pub(super) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) -> Shared<Producer> {
     let wanted = &options.messages();
     let (end, peer) = blocks::mpsc_producer(&invitation.0, wanted, options.ring.strategy)?;
     Ok(producer(end, options.ring.message_size, of_peer(peer)))
 }
 
-pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
+pub(super) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
     let (wanted, strategy) = (&options.messages(), options.ring.strategy);
     if invitation.0.info()?.kind() == ShmKind::Mpsc {
         let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
@@ -195,6 +209,7 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
 }
 
 pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
+    options.promise_nothing()?;
     let shm::Shared { handle: end, peers: peer, invitation, .. } =
         shm::bytes::producer(options.settings(), options.when_consumer_dies())?;
     let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
@@ -209,7 +224,7 @@ pub(crate) fn bytes_consumer(invitation: &Invitation, options: &SharedOptions) -
 }
 
 /// A message on the stack, of the smallest class that holds it. The ring has messages of exactly their size.
-type Block<const WORDS: usize, const LARGE: bool> = blocks::Block<WORDS, LARGE>;
+pub(super) type Block<const WORDS: usize, const LARGE: bool> = blocks::Block<WORDS, LARGE>;
 
 impl<const WORDS: usize, const LARGE: bool> Words for Block<WORDS, LARGE> {
     const ZERO: Self = blocks::Block([0; WORDS]);
@@ -221,25 +236,40 @@ macro_rules! classes {
         blocks::classes!($size, $WORDS, $LARGE => $make).unwrap_or(Err(ANNULUS_WRONG_SIZE.into()))
     };
 }
+pub(super) use classes;
+
+fn several(options: &SharedOptions) -> Shared<shm::mp_broadcast::Builder> {
+    options.begin_anew()?;
+    let builder = shm::mp_broadcast::Builder::new(options.settings()).publishers(options.places);
+    Ok(builder.when_no_publisher(options.when_no_producer()))
+}
 
 pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher, Invitation)> {
-    let (builder, of) = (options.settings(), &options.messages());
+    let of = &options.messages();
     match kind {
         crate::ANNULUS_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
-            let shm::Shared { handle: end, invitation, .. } = blocks::lossy::<WORDS, LARGE>(builder, of)?;
+            let settings = options.settings_going_on()?;
+            let shm::Shared { handle: end, invitation, .. } = blocks::lossy::<WORDS, LARGE>(settings, of)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_LOSSLESS => classes!(options.ring.message_size, WORDS, LARGE => {
+            let settings = options.settings_going_on()?;
             let shm::Shared { handle: end, invitation, .. } =
-                blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
+                blocks::lossless::<WORDS, LARGE>(settings, of, options.places)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_MP_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
-            let builder = shm::mp_broadcast::Builder::new(builder).publishers(options.places);
-            let builder = builder.when_no_publisher(options.when_no_producer());
+            let builder = several(options)?;
             let shm::Shared { handle: end, invitation, .. } = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
+            let ring = across(options, end.closer(), end.observer());
+            Ok((publisher_of(end, ring), Invitation(invitation)))
+        }),
+        crate::ANNULUS_MP_LOSSLESS => classes!(options.ring.message_size, WORDS, LARGE => {
+            let builder = several(options)?;
+            let shm::Shared { handle: end, invitation, .. } =
+                blocks::mp_lossless::<WORDS, LARGE>(builder, of, options.receivers)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
@@ -254,6 +284,13 @@ fn publisher_of<S: annulus::Transmit<Item: Words> + 'static>(handle: S, ring: Ri
 
 pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> Shared<Publisher> {
     let (of, strategy) = (&options.messages(), options.ring.strategy);
+    if invitation.0.info()?.kind() == ShmKind::MpLossless {
+        return classes!(options.ring.message_size, WORDS, LARGE => {
+            let end = blocks::mp_lossless_publisher::<WORDS, LARGE>(&invitation.0, of, strategy)?;
+            let ring = Ring { capacity: end.capacity(), ..across(options, end.closer(), end.observer()) };
+            Ok(publisher_of(end, ring))
+        });
+    }
     classes!(options.ring.message_size, WORDS, LARGE => {
         let end = blocks::mp_lossy_publisher::<WORDS, LARGE>(&invitation.0, of, strategy)?;
         let ring = Ring { capacity: end.capacity(), ..across(options, end.closer(), end.observer()) };
@@ -263,13 +300,16 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
 
 pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
     let (of, strategy) = (&options.messages(), options.ring.strategy);
-    if matches!(invitation.0.info()?.kind(), ShmKind::Lossless | ShmKind::MpLossless) {
+    let info = invitation.0.info()?;
+    let deadline = options.deadline.or(info.deadline());
+    if matches!(info.kind(), ShmKind::Lossless | ShmKind::MpLossless) {
         classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(asked.state()));
-            let ring = ring_of(blocks::subscribable_of(&accepted), options, peer);
-            let subscribes = Awaited { accepted, size: options.ring.message_size, checks: options.checks() };
+            let ring = ring_of(blocks::subscribable_of(&accepted), options, Arc::clone(&peer));
+            let looks = Looks { size: options.ring.message_size, checks: options.checks(), deadline, peer };
+            let subscribes = Awaited { accepted, looks };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     } else {
@@ -277,8 +317,9 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
             let accepted = blocks::accept::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(asked.state()));
-            let ring = ring_of(accepted.subscribable(), options, peer);
-            let subscribes = Unawaited { accepted, size: options.ring.message_size, checks: options.checks() };
+            let ring = ring_of(accepted.subscribable(), options, Arc::clone(&peer));
+            let looks = Looks { size: options.ring.message_size, checks: options.checks(), deadline, peer };
+            let subscribes = Unawaited { accepted, looks };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     }
@@ -296,22 +337,39 @@ fn ring_of<T: annulus::Message>(
 /// A ring whose publisher waits for nobody.
 struct Unawaited<const WORDS: usize, const LARGE: bool> {
     accepted: Accepted<Block<WORDS, LARGE>>,
-    size: usize,
-    checks: Option<Arc<Checker>>,
+    looks: Looks,
 }
 
 /// A ring whose publisher waits for each subscriber that has a seat.
 struct Awaited<const WORDS: usize, const LARGE: bool> {
     accepted: shm::broadcast::AcceptedLossless<Block<WORDS, LARGE>>,
+    looks: Looks,
+}
+
+/// What each of its subscribers looks at.
+struct Looks {
     size: usize,
     checks: Option<Arc<Checker>>,
+    /// After how long a silence the publisher is overdue.
+    deadline: Option<Duration>,
+    peer: AskPeer,
+}
+
+impl Looks {
+    fn over<const WORDS: usize, const LARGE: bool, M: broadcast::Mode>(
+        &self,
+        subscriber: broadcast::Subscriber<Block<WORDS, LARGE>, M>,
+    ) -> Box<dyn Get> {
+        let end = checked(get(subscriber, self.size), self.checks.as_ref());
+        watched(end, self.deadline, &self.peer)
+    }
 }
 
 impl<const WORDS: usize, const LARGE: bool> Subscribes for Unawaited<WORDS, LARGE> {
     fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
         let of = self.accepted.subscribable();
-        let end = get(if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() }, self.size);
-        Ok(checked(end, self.checks.as_ref()))
+        let subscriber = if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() };
+        Ok(self.looks.over(subscriber))
     }
 }
 
@@ -319,8 +377,7 @@ impl<const WORDS: usize, const LARGE: bool> Subscribes for Awaited<WORDS, LARGE>
     fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
         let of = &self.accepted;
         let seated = if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() };
-        let end = get(seated.map_err(|_| ANNULUS_OCCUPIED)?, self.size);
-        Ok(checked(end, self.checks.as_ref()))
+        Ok(self.looks.over(seated.map_err(|_| ANNULUS_OCCUPIED)?))
     }
 }
 
@@ -333,6 +390,7 @@ fn get<const WORDS: usize, const LARGE: bool, M: broadcast::Mode>(
         lagged: subscriber.total_lagged(),
         corrupt: 0,
         pending: subscriber.len(),
+        next: subscriber.cursor(),
     };
     Box::new(Receiving {
         handle: Notified::Not(subscriber),

@@ -4,6 +4,7 @@
 use super::error::{Shared, annulus_shared_error, explained};
 use super::invitation::annulus_invitation;
 use super::options::{SharedOptions, annulus_shared_options};
+use super::queue_system;
 use super::system::{self, Invitation};
 use crate::broadcast::annulus_subscribable;
 use crate::consumer::annulus_consumer;
@@ -123,7 +124,8 @@ pub unsafe extern "C" fn annulus_shared_consumer_new(
 ///
 /// `kind` is `ANNULUS_LOSSY`; `ANNULUS_LOSSLESS`, with a seat for each of `places` subscribers; or
 /// `ANNULUS_MP_LOSSY`, with places for so many publishers, of which the others join by
-/// `annulus_invitation_publisher`. Messages have at most `ANNULUS_MESSAGE_MAX` bytes. Subscribers map the
+/// `annulus_invitation_publisher`; or `ANNULUS_MP_LOSSLESS`, with such places, and a seat for each of
+/// `receivers` subscribers. Messages have at most `ANNULUS_MESSAGE_MAX` bytes. Subscribers map the
 /// ring of one publisher read-only: none of them can harm the publisher, or another subscriber.
 ///
 /// Otherwise as `annulus_shared_producer_new`; a kind that is none is `ANNULUS_INVALID`.
@@ -144,7 +146,7 @@ pub unsafe extern "C" fn annulus_shared_publisher_new(
 }
 
 /// Joins a queue as a producer, in the first place that is free: a queue of several producers, which
-/// `annulus_shared_consumer_new` has made, or a program in Rust.
+/// `annulus_shared_consumer_new` or `annulus_shared_queue_new` has made, or a program in Rust.
 ///
 /// The caller owns the producer. It leaves its place when it is freed, or when the process ends. Any thread
 /// may call this; the invitation stays the caller's.
@@ -168,11 +170,12 @@ pub unsafe extern "C" fn annulus_invitation_producer(
     error: *mut annulus_shared_error,
 ) -> annulus_status {
     // SAFETY: the caller's promise.
-    unsafe { join(invitation, options, producer, error, system::mpsc_producer) }
+    unsafe { join(invitation, options, producer, error, queue_system::join_as_producer) }
 }
 
 /// Joins a queue as its consumer: one of one producer, or one of several whose consumer before is gone. It
-/// continues behind the last message that was received.
+/// continues behind the last message that was received. Or as one of several consumers, in the first place
+/// that is free: see `annulus_shared_queue_new`.
 ///
 /// The caller owns the consumer. When the process of the producer has ended without a close, receives return
 /// what it had sent completely, and then `ANNULUS_PEER_DIED`.
@@ -190,11 +193,12 @@ pub unsafe extern "C" fn annulus_invitation_consumer(
     error: *mut annulus_shared_error,
 ) -> annulus_status {
     // SAFETY: the caller's promise.
-    unsafe { join(invitation, options, consumer, error, system::consumer) }
+    unsafe { join(invitation, options, consumer, error, queue_system::join_as_consumer) }
 }
 
-/// Joins a broadcast ring of several publishers (`ANNULUS_MP_LOSSY`) as a publisher, in the first place that
-/// is free. The caller owns the publisher. Otherwise as `annulus_invitation_producer`.
+/// Joins a broadcast ring of several publishers (`ANNULUS_MP_LOSSY`, `ANNULUS_MP_LOSSLESS`) as a publisher,
+/// in the first place that is free. The caller owns the publisher. Otherwise as
+/// `annulus_invitation_producer`.
 ///
 /// # Safety
 ///

@@ -53,6 +53,7 @@ pub(crate) struct PendingAnswer {
 }
 
 pub(crate) fn server(questions: &SharedOptions, answers: &SharedOptions) -> Shared<(Server, Invitation)> {
+    questions.promise_nothing()?;
     let builder = Builder::new(questions.settings()).clients(questions.places);
     let shm::Shared { handle: end, peers: places, invitation, .. } =
         dynamic::Server::new(builder, &questions.messages(), &answers.messages())?;

@@ -4,8 +4,8 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 
-use super::error::annulus_shared_error;
-use super::invitation::{annulus_invitation, text};
+use super::error::{annulus_shared_error, text};
+use super::invitation::annulus_invitation;
 use super::options::annulus_shared_options;
 use super::rings::{join, make};
 use super::watch_system::{self as system, WatchChanges, WatchReader, WatchSender};

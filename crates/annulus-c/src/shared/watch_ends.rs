@@ -78,6 +78,7 @@ pub(crate) struct WatchChanges {
 }
 
 pub(crate) fn watch_sender(options: &SharedOptions) -> Shared<(WatchSender, Invitation)> {
+    options.begin_anew()?;
     let shm::Shared { handle, invitation, .. } = table(options.settings(), &options.messages())?;
     let room = Room::of(options.ring.message_size);
     Ok((WatchSender { table: handle, room, order: Order::across() }, Invitation(invitation)))

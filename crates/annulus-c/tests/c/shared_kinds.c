@@ -134,6 +134,48 @@ static void a_queue_of_several(size_t size) {
     ends_by(0);
 }
 
+/* The child's: the second publisher, in a ring that is shorter than what comes. */
+static void publish_too(size_t size) {
+    annulus_shared_options options = options_of(size);
+    annulus_invitation *invitation = received();
+    annulus_publisher *publisher;
+    WORKS(annulus_invitation_publisher(invitation, &options, &publisher, NULL));
+    WORKS(annulus_invitation_free(invitation));
+    listen_for();
+    publish_numbers(publisher, size, MESSAGES);
+    WORKS(annulus_publisher_free(publisher));
+}
+
+/* No message of a lossless ring of two publishers is lost. */
+static void two_publishers(void) {
+    const size_t size = 12;
+    in_child(publish_too, size);
+    annulus_shared_options options = options_of(size);
+    options.flags = ANNULUS_CLOSE_WITH_LAST_PRODUCER;
+    options.places = 2;
+    options.receivers = 1;
+    annulus_publisher *publisher;
+    annulus_invitation *invitation;
+    annulus_subscribable *subscribable;
+    annulus_subscriber *subscriber, *none;
+    WORKS(annulus_shared_publisher_new(ANNULUS_MP_LOSSLESS, &options, &publisher, &invitation, NULL));
+    WORKS(annulus_invitation_subscribable(invitation, &options, &subscribable, NULL));
+    WORKS(annulus_subscribable_subscribe(subscribable, false, &subscriber));
+    RETURNS(ANNULUS_OCCUPIED, annulus_subscribable_subscribe(subscribable, false, &none));
+    sends(invitation);
+    publish_numbers(publisher, size, CAPACITY);
+    RETURNS(ANNULUS_FULL, annulus_publisher_try_publish(publisher, message, size));
+    recv_numbers(subscriber, size, CAPACITY);
+    tell();
+    recv_numbers(subscriber, size, MESSAGES);
+    WORKS(annulus_publisher_free(publisher));
+    RETURNS(ANNULUS_CLOSED, annulus_subscriber_recv(subscriber, message, size));
+    CHECK(annulus_subscriber_lagged(subscriber) == 0);
+    WORKS(annulus_subscriber_free(subscriber));
+    WORKS(annulus_subscribable_free(subscribable));
+    ends_by(0);
+}
+
 int main(void) {
     for (int at = 0; at < SIZE_COUNT; at++) {
         a_queue(SIZES[at]);
@@ -144,5 +186,8 @@ int main(void) {
     a_broadcast_ring(ANNULUS_LOSSLESS, 12);
     a_broadcast_ring(ANNULUS_MP_LOSSY, 12);
     a_broadcast_ring(ANNULUS_MP_LOSSY, 1000);
+    a_broadcast_ring(ANNULUS_MP_LOSSLESS, 12);
+    a_broadcast_ring(ANNULUS_MP_LOSSLESS, 1000);
+    two_publishers();
     return 0;
 }

@@ -81,7 +81,7 @@ static void mismatches(void) {
     RETURNS(ANNULUS_WRONG_SIZE,
             annulus_shared_publisher_new(ANNULUS_LOSSY, &wanted, &publisher, &invitation, &error));
     RETURNS(ANNULUS_INVALID,
-            annulus_shared_publisher_new(ANNULUS_MP_LOSSLESS, &options, &publisher, &invitation, &error));
+            annulus_shared_publisher_new(ANNULUS_MPMC, &options, &publisher, &invitation, &error));
 }
 
 static void misuse(void) {

@@ -91,6 +91,47 @@ static void queue_of_many() {
     CHECK(receiver.recv().value() + receiver.recv().value() == 7 && receiver.recv().error() == ANNULUS_CLOSED);
 }
 
+static void shared_queue() {
+    auto made = shm::mpmc::queues<quote>({.capacity = 4, .places = 2, .receivers = 1});
+    CHECK(made);
+    auto &[queue, invitation] = *made;
+    auto sender = shm::mpmc::producer<quote>(invitation);
+    auto worker = shm::mpmc::consumer<quote>(invitation);
+    CHECK(sender && worker && shm::mpmc::consumer<quote>(invitation).error() == ANNULUS_OCCUPIED);
+    CHECK(queue.producers() == 1 && queue.consumers() == 1 && worker->claim({}).error() == ANNULUS_EMPTY);
+    WORKS(sender->send({1, 1.5}));
+    WORKS(sender->send({2, 2.5}));
+    {
+        auto claimed = worker->claim();
+        CHECK(claimed->message().number == 1 && claimed->given_before() == 0);
+    }
+    auto claimed = worker->claim(std::chrono::seconds(60));
+    CHECK(claimed->message().number == 1 && claimed->given_before() == 1);
+    auto moved = std::move(*claimed);
+    WORKS(std::move(moved).done());
+    CHECK(queue.given_again() == 1 && queue.dropped() == 0 && queue.size() == 1 && sender->size() == 1);
+    auto looks = shm::mpmc::queues<quote>(invitation);
+    WORKS(looks->close());
+    CHECK(queue.is_closed() && sender->send({3, 3.5}) == ANNULUS_CLOSED);
+    CHECK(worker->recv()->number == 2 && worker->claim().error() == ANNULUS_CLOSED);
+}
+
+// One that has promised not to be silent, and hangs; and numbers that go on.
+static void deadline(const char *directory) {
+    constexpr auto deadline = std::chrono::milliseconds(1);
+    for (std::uint64_t life = 0; life < 2; life++) {
+        auto made = shm::lossy::publishes<double>(
+            {.capacity = 8, .deadline = deadline, .numbering = "prices", .numbering_directory = directory});
+        CHECK(made);
+        auto subscriber = shm::subscribes<double>(made->second)->subscribe();
+        CHECK(subscriber->cursor() == life);
+        CHECK(subscriber->deadline() == deadline && subscriber->overdue().count() == 0);
+        CHECK(subscriber->recv_for(deadline).error() == ANNULUS_TIMEOUT && subscriber->overdue() >= deadline);
+        WORKS(made->first.publish(1));
+        CHECK(subscriber->overdue().count() == 0);
+    }
+}
+
 template <class Made> static void ring(Made made) {
     CHECK(made);
     auto &[publisher, invitation] = *made;
@@ -127,8 +168,14 @@ int main() {
     ring(shm::lossy::publishes<double>({.capacity = 8}));
     ring(shm::lossless::publishes<double>({.capacity = 8, .places = 2}));
     ring(shm::mp_lossy::publishes<double>({.capacity = 8}));
+    auto several = shm::mp_lossless::publishes<double>({.capacity = 8, .places = 2, .receivers = 1});
+    auto another = shm::mp_lossless::publishes<double>(several->second);
+    CHECK(another && shm::mp_lossless::publishes<double>(several->second).error() == ANNULUS_OCCUPIED);
+    ring(std::move(several));
+    shared_queue();
     char directory[] = "/tmp/annulus-typed-XXXXXX";
     CHECK(mkdtemp(directory) != nullptr);
     names(directory);
+    deadline(directory);
     CHECK(std::system((std::string("rm -r ") + directory).c_str()) == 0);
 }

@@ -240,7 +240,11 @@ impl Program {
             schema: if bad == 4 { c"u8".as_ptr() } else { ptr::null() },
             wait: annulus_wait::default(),
             places: 0,
-            flags: if bad == 5 { 8 } else { self.dice.below(4) as u32 },
+            flags: if bad == 5 { 64 } else { self.dice.below(4) as u32 },
+            receivers: 0,
+            deadline_ns: u64::from(bad == 6),
+            numbering: if bad == 7 { c"numbers".as_ptr() } else { ptr::null() },
+            numbering_directory: ptr::null(),
         };
         // One of another kind of ring now and then.
         let is_any = self.dice.below(8) == 0;

@@ -13,6 +13,8 @@ mod hang;
 
 mod bytes;
 #[cfg(all(target_os = "linux", not(miri)))]
+mod queues;
+#[cfg(all(target_os = "linux", not(miri)))]
 mod services;
 #[cfg(not(miri))]
 mod shared;

@@ -48,6 +48,10 @@ impl Services {
             wait: annulus_wait::default(),
             places: 1 + self.dice.below(2) as u32,
             flags: if bad == 6 { 64 } else { 0 },
+            receivers: 0,
+            deadline_ns: u64::from(bad == 7),
+            numbering: ptr::null(),
+            numbering_directory: ptr::null(),
         }
     }
 

@@ -27,7 +27,12 @@ impl Program {
             },
             wait: annulus_wait::default(),
             places: self.dice.below(3) as u32,
-            flags: if bad == 4 { 8 } else { self.dice.below(8) as u32 },
+            flags: if bad == 4 { 32 } else { self.dice.below(32) as u32 },
+            receivers: self.dice.below(3) as u32,
+            deadline_ns: self.dice.one_of(&[0, 0, 1, u64::MAX]),
+            // Names that are none: nothing is left behind.
+            numbering: if bad == 6 { self.dice.one_of(&[c"".as_ptr(), c"/".as_ptr()]) } else { ptr::null() },
+            numbering_directory: concat!(env!("CARGO_TARGET_TMPDIR"), "/annulus-c-names\0").as_ptr().cast(),
         }
     }
 
@@ -50,7 +55,7 @@ impl Program {
                 0 => annulus_shared_producer_new(options, self.place(&mut sends), &raw mut invites, error),
                 1 => annulus_shared_consumer_new(options, self.place(&mut takes), &raw mut invites, error),
                 2 => {
-                    let kind = 10 + self.dice.below(5) as u32;
+                    let kind = 10 + self.dice.below(6) as u32;
                     let places = (self.place(&mut publishes), &raw mut invites);
                     annulus_shared_publisher_new(kind, options, places.0, places.1, error)
                 }
@@ -60,7 +65,11 @@ impl Program {
                 7 | 8 => annulus_invitation_subscribable(invitation, options, self.place(&mut makes), error),
                 9 => annulus_producer_peer(producer, self.place(&mut peer)),
                 10 => annulus_consumer_peer(consumer, self.place(&mut peer)),
-                11 => annulus_subscriber_peer(subscriber, self.place(&mut peer)),
+                11 => {
+                    _ = (annulus_subscriber_deadline(subscriber), annulus_subscriber_overdue(subscriber));
+                    _ = annulus_subscriber_cursor(subscriber);
+                    annulus_subscriber_peer(subscriber, self.place(&mut peer))
+                }
                 12 => {
                     let name = self.dice.one_of(&[c"none".as_ptr(), c"/".as_ptr(), ptr::null()]);
                     let folder = concat!(env!("CARGO_TARGET_TMPDIR"), "/annulus-c-names\0").as_ptr().cast();

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy, Publisher};
+use annulus::{Settings, Shutdown};
 
 use super::arguments::Arguments;
 use super::children::Children;
@@ -46,7 +46,7 @@ fn run_in<M: Ring, const WORDS: usize>(
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
     let capacity = arguments.capacity();
-    let (mut publisher, invitation) = M::make::<Load<WORDS>>(capacity)
+    let (mut publisher, invitation) = M::make::<Load<WORDS>>(Settings::new(capacity))
         .map_err(|error| Failure::new(format!("--capacity {capacity}: {error}")))?;
     let name =
         invitation.publish(&directory, &arguments.name).map_err(|error| Failure::new(error.to_string()))?;

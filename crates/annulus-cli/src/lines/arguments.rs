@@ -1,14 +1,16 @@
 //! The arguments of `annulus pub` and `annulus sub`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use annulus::Settings;
 use annulus::schema::Schema;
 use annulus::shm::Directory;
 use annulus::shm::dynamic::Start;
 use clap::{Args, ValueEnum};
 
 use crate::messages::piece::BYTES;
-use crate::numbers::{count, size, whole_in};
+use crate::numbers::{count, seconds, size, whole_in};
 use crate::outcome::Failure;
 use crate::rings::{DirectoryOption, SEATS};
 use crate::text::grouped;
@@ -96,6 +98,13 @@ pub(crate) struct PublishArguments {
     #[arg(long, value_name = "TEXT", requires = "json")]
     pub(super) schema: Option<Schema>,
 
+    /// Promise subscribers a line at least once in so many seconds, such as 0.1
+    ///
+    /// `annulus sub`, `annulus top` and other programs then tell a publisher that hangs, by its silence.
+    /// (With --json it is for a ring that this makes, by --schema.)
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) deadline: Option<Duration>,
+
     /// Stay when the input has ended, so that a subscriber that comes later finds the last lines; until
     /// Ctrl-C or SIGTERM
     #[arg(long)]
@@ -103,6 +112,15 @@ pub(crate) struct PublishArguments {
 }
 
 impl PublishArguments {
+    /// What a ring of its own is made of.
+    pub(super) fn settings(&self) -> Settings {
+        let settings = Settings::new(self.capacity());
+        match self.deadline {
+            Some(deadline) => settings.deadline(deadline),
+            None => settings,
+        }
+    }
+
     /// How many slots a ring of its own has.
     pub(super) fn capacity(&self) -> usize {
         self.capacity.unwrap_or(USUAL_CAPACITY)

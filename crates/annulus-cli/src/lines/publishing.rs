@@ -45,7 +45,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
-    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity())
+    let (mut publisher, invitation) = M::make::<Piece>(arguments.settings())
         .map_err(|error| Failure::new(format!("--capacity {}: {error}", arguments.capacity())))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();

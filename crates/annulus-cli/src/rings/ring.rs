@@ -23,12 +23,12 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A ring between processes, and its publisher.
 pub(crate) trait Ring: Mode + Sized {
-    /// A ring of so many slots.
+    /// A ring of these settings.
     ///
     /// # Errors
     ///
     /// There can be none.
-    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError>;
+    fn make<T: Message + Pod>(settings: Settings) -> Result<(Publisher<T, Self>, Invitation), ShareError>;
 
     /// Publishes `message`, and says whether it could.
     fn publish<T: Message + Pod>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
@@ -38,8 +38,8 @@ pub(crate) trait Ring: Mode + Sized {
 }
 
 impl Ring for Lossy {
-    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossy(Settings::new(capacity))?;
+    fn make<T: Message + Pod>(settings: Settings) -> Result<(Publisher<T>, Invitation), ShareError> {
+        let Shared { handle, invitation, .. } = broadcast::lossy(settings)?;
         Ok((handle, invitation))
     }
 
@@ -55,8 +55,8 @@ impl Ring for Lossy {
 }
 
 impl Ring for Lossless {
-    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
-        let Shared { handle, invitation, .. } = broadcast::lossless(Settings::new(capacity), SEATS.into())?;
+    fn make<T: Message + Pod>(settings: Settings) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
+        let Shared { handle, invitation, .. } = broadcast::lossless(settings, SEATS.into())?;
         Ok((handle, invitation))
     }
 

@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
 use annulus::Settings;
-use annulus::shm::{Directory, Shared, broadcast, frames};
+use annulus::shm::{Directory, Invitation, Shared, broadcast, frames};
 use serde_json::Value;
 
 /// What it prints to standard output and to standard error, and its exit code.
@@ -39,6 +39,27 @@ fn publisher_that_breaks_its_promise_is_overdue() {
     assert!(rings[0]["overdue_ns"].as_u64().unwrap() > 1_000_000 && rings[1]["overdue_ns"].is_null());
     let (said, _, _) = run(&mut names.command("info", &["hangs"]));
     assert!(said.contains("Deadline:  1.00 ms between two messages\n"), "{said}");
+}
+
+/// `annulus pub` promises, too; not of a ring that is there.
+#[test]
+fn deadline_of_lines_is_in_the_header() {
+    for options in [&["--deadline", "0.25"][..], &["--deadline", "0.25", "--lossless"]] {
+        let names = Names::new("pub-deadline");
+        let mut publisher = names.command("pub", &[&["lines"][..], options].concat());
+        let mut publisher = publisher.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let directory = Directory::open(&names.path).unwrap();
+        let invitation = Invitation::wait_for(&directory, "lines", None).unwrap();
+        let deadline = invitation.info().unwrap().deadline();
+        assert_eq!(deadline, Some(std::time::Duration::from_millis(250)));
+        publisher.kill().unwrap();
+        publisher.wait().unwrap();
+    }
+    let names = Names::new("pub-no-deadline");
+    let (_, complaint, code) = run(&mut names.command("pub", &["lines", "--json", "--deadline", "1"]));
+    assert!(complaint.contains("--deadline") && code == 2, "{complaint}");
+    let (_, complaint, code) = run(&mut names.command("pub", &["lines", "--deadline", "0"]));
+    assert!(complaint.contains("positive number of seconds") && code == 2, "{complaint}");
 }
 
 #[test]

@@ -29,6 +29,6 @@ pub(crate) use places::PlaceTable;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, OneToMany, StampedSlot, Taken};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use work::{Found, Ledger, Ticket, WorkLane, WorkReader, WorkSlot};
+pub(crate) use work::{Carried, Found, Ledger, SlotShape, Ticket, WorkLane, WorkReader};
 #[cfg(all(feature = "shm", annulus_loom))]
 pub use work::{WorkTaker, WorkWriter, work_for_a_model};

@@ -44,12 +44,15 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use core::mem::MaybeUninit;
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::NonNull;
 
-use super::{Cells, Number, Numbers};
+use super::{Number, Numbers};
 use crate::base::index::Index;
 use crate::base::sequence::Sequence;
+use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
 /// A slot. Memory that is all zero is an empty one.
@@ -57,6 +60,77 @@ use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 pub(crate) struct WorkSlot<T> {
     word: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// What lanes carry.
+///
+/// # Safety
+///
+/// If it lies [in part](Self::IN_PART) in its slot, any bytes are one.
+pub(crate) unsafe trait Carried: Copy {
+    /// Whether slots have the shape of a message that is known at run time. A slot then has as many of the
+    /// first bytes of this, and what it does not have is 0.
+    const IN_PART: bool;
+}
+
+// Decision 0169: one lane for types, and for sizes that are known at run time.
+/// How slots lie in the memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotShape {
+    /// From one slot to the next.
+    stride: usize,
+    alignment: usize,
+    /// Where the message begins, behind the word.
+    message_at: usize,
+    message_bytes: usize,
+}
+
+/// Where the first slot of a lane lies: two lines, because processors fetch them in pairs.
+const ALIGNMENT: usize = 128;
+
+impl SlotShape {
+    /// Of a type's slots, as the compiler lays them out.
+    pub(crate) const fn of<T>() -> Self {
+        Self {
+            stride: size_of::<WorkSlot<T>>(),
+            alignment: align_of::<WorkSlot<T>>(),
+            message_at: offset_of!(WorkSlot<T>, value),
+            message_bytes: size_of::<T>(),
+        }
+    }
+
+    /// Of the slots of a type that has so many bytes and this alignment. `None`: there is no such type.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn described(message_bytes: usize, alignment: usize) -> Option<Self> {
+        const WORD: usize = size_of::<AtomicU64>();
+        if !alignment.is_power_of_two() || message_bytes % alignment != 0 {
+            return None;
+        }
+        let message_at = WORD.next_multiple_of(alignment);
+        let alignment = alignment.max(WORD);
+        let stride = message_at.checked_add(message_bytes)?.checked_next_multiple_of(alignment)?;
+        Some(Self { stride, alignment, message_at, message_bytes })
+    }
+
+    /// From one slot to the next, in bytes.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn stride(self) -> usize {
+        self.stride
+    }
+
+    /// Whether a `T` may lie in such slots: as the compiler lays them out, or as a whole message in part of
+    /// the `T`.
+    pub(crate) fn is_for<T: Carried>(self) -> bool {
+        let own = Self::of::<T>();
+        if T::IN_PART { self.message_bytes <= own.message_bytes } else { self == own }
+    }
+
+    /// Of the memory of so many slots; `None` if there can't be so much.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn layout(self, count: usize) -> Option<Layout> {
+        let bytes = self.stride.checked_mul(count)?;
+        Some(Layout::from_size_align(bytes, self.alignment.max(ALIGNMENT)).ok()?.pad_to_align())
+    }
 }
 
 /// The word of a slot:
@@ -154,9 +228,13 @@ pub(crate) enum Found<F> {
 
 /// One lane, as a process has it.
 pub(crate) struct WorkLane<T> {
-    slots: Cells<WorkSlot<T>>,
+    /// Where its slots lie.
+    block: Block,
+    shape: SlotShape,
     index: Index,
     numbers: NonNull<Numbers>,
+    /// What is in the block.
+    messages: PhantomData<MaybeUninit<T>>,
 }
 
 // SAFETY: the pointer stands for a shared borrow of atomics, which live as long as this (see `over`).
@@ -165,14 +243,26 @@ unsafe impl<T: Send> Send for WorkLane<T> {}
 // SAFETY: as above; a slot has one user at a time (see the top of this file).
 unsafe impl<T: Send> Sync for WorkLane<T> {}
 
-impl<T: Copy> WorkLane<T> {
+impl<T: Carried> WorkLane<T> {
+    /// A lane of `count` slots of this shape.
+    ///
+    /// # Panics
+    ///
+    /// If a `T` has another shape, or is shorter than a message of that shape.
+    ///
     /// # Safety
     ///
-    /// The numbers, and the slots, live as long as this, and can be written to. They were zero at first, and
-    /// all processes go by the steps above, or else any bytes are a `T`.
-    pub(crate) unsafe fn over(slots: Cells<WorkSlot<T>>, numbers: NonNull<Numbers>) -> Self {
-        let index = Index::new(slots.count());
-        Self { slots, index, numbers }
+    /// The numbers, and [so much memory](SlotShape::layout) in the block, live as long as this, and can be
+    /// written to. They were zero at first, or the slots are `WorkSlot`s, and all processes go by the steps
+    /// above, or else any bytes are a `T`.
+    pub(crate) unsafe fn over(
+        block: Block,
+        shape: SlotShape,
+        count: usize,
+        numbers: NonNull<Numbers>,
+    ) -> Self {
+        assert!(shape.is_for::<T>() && count > 0, "{shape:?} is not of {:?}", SlotShape::of::<T>());
+        Self { block, shape, index: Index::new(count), numbers, messages: PhantomData }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -188,11 +278,33 @@ impl<T: Copy> WorkLane<T> {
         self.index.of(Sequence::new(number.get()))
     }
 
+    /// Where a slot begins.
+    #[inline]
+    fn start_of(&self, slot: usize) -> NonNull<u8> {
+        assert!(slot < self.capacity());
+        let stride = if T::IN_PART { self.shape.stride } else { size_of::<WorkSlot<T>>() };
+        // SAFETY: below the capacity, so within the block.
+        unsafe { self.block.start().add(slot * stride) }
+    }
+
+    #[inline]
+    fn word(&self, slot: usize) -> &AtomicU64 {
+        // SAFETY: a slot of any shape begins with its word, and lives as long as this.
+        unsafe { self.start_of(slot).cast().as_ref() }
+    }
+
+    /// A whole slot, of messages that do not lie there in part.
     #[inline]
     fn slot(&self, slot: usize) -> &WorkSlot<T> {
-        assert!(slot < self.capacity());
-        // SAFETY: below the capacity, and the slots live as long as this.
-        unsafe { self.slots.value(slot) }
+        // SAFETY: as above; the shape is a `WorkSlot<T>`'s (see `over`).
+        unsafe { self.start_of(slot).cast().as_ref() }
+    }
+
+    /// Where the bytes of a message begin in a slot. There are as many as the shape says.
+    #[inline]
+    fn bytes_of(&self, slot: usize) -> NonNull<u8> {
+        // SAFETY: within the slot.
+        unsafe { self.start_of(slot).add(self.shape.message_at) }
     }
 
     /// The word of a slot.
@@ -200,7 +312,7 @@ impl<T: Copy> WorkLane<T> {
     fn load(&self, slot: usize) -> SlotWord {
         // work.send1, work.claim6, work.look11. Acquire: pairs with work.done10, so that the copy of the
         // message before comes before the next one; and with work.send4 and work.again13.
-        SlotWord(self.slot(slot).word.load(ordering!(Acquire unless "work_look_relaxed")))
+        SlotWord(self.word(slot).load(ordering!(Acquire unless "work_look_relaxed")))
     }
 
     /// The next message that is sent, if no writer is in the lane.
@@ -232,7 +344,7 @@ impl<T: Copy> WorkLane<T> {
 }
 
 /// The writer.
-impl<T: Copy> WorkLane<T> {
+impl<T: Carried> WorkLane<T> {
     /// Where a writer that comes goes on. (Called by the one that has the lock of the lane.)
     pub(crate) fn resume(&self) -> Number {
         let tail = self.tail();
@@ -285,11 +397,28 @@ impl<T: Copy> WorkLane<T> {
     /// As of [`send`](Self::send).
     #[inline]
     unsafe fn fill(&self, number: Number, value: T) {
-        let slot = self.slot(self.slot_of(number));
+        let slot = self.slot_of(number);
         // work.send3. SAFETY: the slot is done, so it is the writer's.
-        slot.value.with_mut(|there| unsafe { (*there).write(value) });
+        unsafe { self.put(slot, value) };
         // work.send4. Release: pairs with work.claim6 and work.claim7.
-        slot.word.store(SlotWord::full(number).0, ordering!(Release unless "work_full_relaxed"));
+        self.word(slot).store(SlotWord::full(number).0, ordering!(Release unless "work_full_relaxed"));
+    }
+
+    /// Moves the message into a slot.
+    ///
+    /// # Safety
+    ///
+    /// The slot is the writer's.
+    #[inline]
+    unsafe fn put(&self, slot: usize, value: T) {
+        if T::IN_PART {
+            let bytes = self.shape.message_bytes;
+            // SAFETY: the caller's promise; there is room for so many bytes, and a `T` has them (see `over`).
+            unsafe { self.bytes_of(slot).copy_from(NonNull::from(&value).cast(), bytes) };
+            return;
+        }
+        // SAFETY: the caller's promise.
+        self.slot(slot).value.with_mut(|there| unsafe { (*there).write(value) });
     }
 
     /// work.pass2, work.send5.
@@ -303,7 +432,7 @@ impl<T: Copy> WorkLane<T> {
     /// it.
     pub(crate) fn take_back(&self, number: Number) -> bool {
         let (full, done) = (SlotWord::full(number).0, SlotWord::done(number).0);
-        let word = &self.slot(self.slot_of(number)).word;
+        let word = self.word(self.slot_of(number));
         // Relaxed: pairs with work.claim7. Which of the two comes first decides, and the caller has the
         // value.
         word.compare_exchange(full, done, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -311,7 +440,7 @@ impl<T: Copy> WorkLane<T> {
 }
 
 /// A reader.
-impl<T: Copy> WorkLane<T> {
+impl<T: Carried> WorkLane<T> {
     /// The next message from the head on, and where its word is. Takes nothing.
     #[inline]
     fn next_full(&self) -> Found<(Number, SlotWord)> {
@@ -373,7 +502,7 @@ impl<T: Copy> WorkLane<T> {
     #[inline]
     fn claim_slot(&self, slot: usize, word: SlotWord, place: usize) -> Option<Ticket> {
         let claimed = word.claimed(place);
-        let shared = &self.slot(slot).word;
+        let shared = self.word(slot);
         if seeded!("work_claim_not_atomic") {
             shared.store(claimed.0, Ordering::Release);
             return Some(Ticket { slot, word: claimed });
@@ -395,6 +524,13 @@ impl<T: Copy> WorkLane<T> {
         })
     }
 
+    /// Whether a message waits that was given before. O(capacity).
+    #[cfg(not(annulus_loom))]
+    #[cold]
+    fn has_given(&self) -> bool {
+        (0..self.capacity()).map(|slot| self.load(slot)).any(|word| word.is_full() && word.given() > 0)
+    }
+
     /// work.take9: a copy of the message.
     ///
     /// # Safety
@@ -402,6 +538,13 @@ impl<T: Copy> WorkLane<T> {
     /// The ticket is of this lane, and of the caller's place, and neither done nor given up.
     #[inline]
     pub(crate) unsafe fn value(&self, ticket: &Ticket) -> T {
+        if T::IN_PART {
+            let (mut message, bytes) = (MaybeUninit::<T>::zeroed(), self.shape.message_bytes);
+            // SAFETY: so many bytes are there (see `over`), and as below.
+            unsafe { self.bytes_of(ticket.slot).copy_to(NonNull::from(&mut message).cast(), bytes) };
+            // SAFETY: any bytes are one.
+            return unsafe { message.assume_init() };
+        }
         // SAFETY: a writer has written it (work.send3), and as long as it is claimed nobody changes it. (In
         // memory where another process writes what it likes, the bytes are there, and any are a `T`.)
         self.slot(ticket.slot).value.with(|there| unsafe { (*there).assume_init_read() })
@@ -411,7 +554,7 @@ impl<T: Copy> WorkLane<T> {
     #[inline]
     pub(crate) fn done(&self, ticket: Ticket) {
         // Release: pairs with work.send1. The copy of the message comes before the next one.
-        let word = &self.slot(ticket.slot).word;
+        let word = self.word(ticket.slot);
         word.store(ticket.word.finished().0, ordering!(Release unless "work_done_relaxed"));
     }
 
@@ -432,7 +575,7 @@ impl<T: Copy> WorkLane<T> {
     /// harm.)
     fn change(&self, ticket: Ticket, is_dropped: bool) {
         let next = if is_dropped { ticket.word.finished() } else { ticket.word.given_again() };
-        let word = &self.slot(ticket.slot).word;
+        let word = self.word(ticket.slot);
         // work.again13. Release: pairs with work.claim6, or with work.send1. The one before may have copied
         // the message. If the word is another one, this was done before.
         let _ = word.compare_exchange(ticket.word.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
@@ -497,7 +640,7 @@ impl Ledger {
     }
 
     /// work.note15, and then work.again13 to work.note16.
-    fn take_step<T: Copy>(&self, lanes: &[WorkLane<T>], lane: usize, ticket: Ticket, is_dropped: bool) {
+    fn take_step<T: Carried>(&self, lanes: &[WorkLane<T>], lane: usize, ticket: Ticket, is_dropped: bool) {
         let (all, flag) = if is_dropped { (&self.dropped, IS_DROPPED) } else { (&self.given_again, 0) };
         let slot = (lane * lanes[lane].capacity() + ticket.slot) as u64;
         // Relaxed: a thread that reads it comes after this one by the lock, or is this thread.
@@ -510,7 +653,7 @@ impl Ledger {
     }
 
     /// work.redo18: takes the step that is written down, if there is one. Once more does no harm.
-    fn finish_step<T: Copy>(&self, lanes: &[WorkLane<T>]) {
+    fn finish_step<T: Carried>(&self, lanes: &[WorkLane<T>]) {
         // Acquire: pairs with work.note15.
         let word = SlotWord(self.claimed.load(Ordering::Acquire));
         // Relaxed: written before that.
@@ -532,7 +675,7 @@ impl Ledger {
     // Decision 0167: under the lock of the place.
     /// The reader that had this place is gone, and the caller has its lock: what it had claimed is given
     /// again, or dropped. How many messages. O(all slots).
-    pub(crate) fn sweep<T: Copy>(&self, lanes: &[WorkLane<T>], place: usize, is_dropped: bool) -> u64 {
+    pub(crate) fn sweep<T: Carried>(&self, lanes: &[WorkLane<T>], place: usize, is_dropped: bool) -> u64 {
         if !seeded!("work_step_forgotten") {
             self.finish_step(lanes);
         }
@@ -565,7 +708,7 @@ pub(crate) struct WorkReader<T> {
 /// So many messages of a lane in a row, where others have some.
 const TURN: u32 = 64;
 
-impl<T: Copy> WorkReader<T> {
+impl<T: Carried> WorkReader<T> {
     /// Of the reader that has this place.
     pub(crate) fn new(lanes: Arc<[WorkLane<T>]>, place: usize) -> Self {
         // It looks once at each, because nobody told it of what was before.
@@ -615,13 +758,21 @@ impl<T: Copy> WorkReader<T> {
         lane.claim(self.place)
     }
 
-    /// Whether a [`claim`](Self::claim) would look for more than "nothing".
+    /// Whether a [`claim`](Self::claim) would find more than "nothing". O(all slots) where it was told to
+    /// look at them.
     #[cfg(not(annulus_loom))]
-    pub(crate) fn may_claim(&self, used: usize) -> bool {
-        let lanes = self.lanes.iter().zip(&self.told).take(used);
-        lanes
-            .into_iter()
-            .any(|(lane, &told)| lane.told() != told || !matches!(lane.next_full(), Found::Nothing))
+    pub(crate) fn may_claim(&mut self, used: usize) -> bool {
+        let lanes = self.lanes.iter().zip(&mut self.told).take(used);
+        lanes.into_iter().any(|(lane, seen)| {
+            let told = lane.told();
+            if told != *seen {
+                if lane.has_given() {
+                    return true;
+                }
+                *seen = told;
+            }
+            !matches!(lane.next_full(), Found::Nothing)
+        })
     }
 
     /// Claims a message of any lane, wherever it lies. O(all slots).
@@ -647,15 +798,22 @@ mod model {
     use core::mem::MaybeUninit;
     use core::ptr::NonNull;
 
-    use super::{Found, Ledger, Ticket, WorkLane, WorkReader, WorkSlot};
+    use super::{Carried, Found, Ledger, SlotShape, Ticket, WorkLane, WorkReader, WorkSlot};
     use crate::base::allocation::Before;
     use crate::lane::{Cells, Number, Numbers};
-    use crate::memory::Memory;
+    use crate::memory::{Block, Memory};
     use crate::sync::{AtomicBool, AtomicU64, Ordering, UnsafeCell};
+
+    // SAFETY: it lies there as it is.
+    unsafe impl Carried for u64 {
+        const IN_PART: bool = false;
+    }
 
     /// What the processes share.
     struct Shared {
         lanes: Arc<[WorkLane<u64>]>,
+        /// The lanes point to them.
+        cells: Cells<WorkSlot<u64>>,
         /// The lanes point to it.
         _numbers: Box<Numbers>,
         ledgers: Vec<Ledger>,
@@ -666,9 +824,8 @@ mod model {
 
     impl Drop for Shared {
         fn drop(&mut self) {
-            let lane = &self.lanes[0];
             // SAFETY: made below, and nobody uses them any more.
-            (0..lane.capacity()).for_each(|slot| unsafe { lane.slots.drop_in_place(slot) });
+            (0..self.cells.count()).for_each(|slot| unsafe { self.cells.drop_in_place(slot) });
         }
     }
 
@@ -700,10 +857,12 @@ mod model {
             // SAFETY: below the count, and nobody else has it yet.
             unsafe { cells.slot(slot).write(empty) };
         }
-        // SAFETY: the numbers live as long as the lane, in `Shared`.
-        let lane = unsafe { WorkLane::over(cells, NonNull::from(&*numbers)) };
+        let block = Block::borrowed(cells.block().start());
+        // SAFETY: the numbers and the slots live as long as the lane, in `Shared`.
+        let lane = unsafe { WorkLane::over(block, SlotShape::of::<u64>(), slots, NonNull::from(&*numbers)) };
         let shared = Arc::new(Shared {
             lanes: Arc::from([lane]),
+            cells,
             _numbers: numbers,
             ledgers: (0..readers).map(|_| Ledger::zeroed()).collect(),
             locks: (0..readers).map(|_| AtomicBool::new(true)).collect(),

@@ -9,10 +9,11 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::mpsc::Builder;
+use super::numbering::Numbering;
 use super::places::{Places, join_as_consumer, join_as_producer};
 use super::queue::{Peer, create_queue, join};
 use super::shared::{Shared, WhenGone};
-use super::watch;
+use super::{mpmc, watch};
 use crate::broadcast;
 use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
@@ -23,6 +24,9 @@ use crate::wait::WaitStrategy;
 pub use super::message_type::MessageType;
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
 pub use crate::ring::message_block::{Block, LARGE_BYTES};
+
+/// A block of the largest class.
+pub type AnyBlock = Block<512, true>;
 
 /// `classes!(bytes, WORDS, LARGE => expression)`: the expression, with the constants of the smallest block
 /// that holds a message of so many bytes; `None` if no block does.
@@ -130,6 +134,12 @@ pub fn lossy<const WORDS: usize, const LARGE: bool>(
 ) -> Result<Shared<Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>>, ShareError> {
     fits::<WORDS, LARGE>(of);
     super::broadcast::create_lossy(settings, of)
+}
+
+/// The settings of a [`lossy`] or a [`lossless`] ring that goes on with the numbering. (Other rings take no
+/// notice.)
+pub fn continued(numbering: Numbering, settings: Settings) -> Settings {
+    numbering.continued(settings)
 }
 
 /// As [`Invitation::accept`].
@@ -263,6 +273,71 @@ pub fn mp_lossless_publisher<const WORDS: usize, const LARGE: bool>(
 ) -> Result<FellowPublisher<Block<WORDS, LARGE>, Lossless>, AttachError> {
     fits::<WORDS, LARGE>(of);
     super::mp_broadcast::join(invitation, of, strategy)
+}
+
+/// As [`mpmc::Builder::build`](mpmc::Builder::build). The queue neither sends nor receives, so one block is
+/// for messages of all sizes.
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn mpmc_queue(
+    builder: mpmc::Builder,
+    of: &MessageType,
+) -> Result<Shared<mpmc::Queue<AnyBlock>>, ShareError> {
+    builder.build_for(of)
+}
+
+/// As [`mpmc::queue`](mpmc::queue).
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn mpmc_queue_of(
+    invitation: &Invitation,
+    of: &MessageType,
+) -> Result<mpmc::Queue<AnyBlock>, AttachError> {
+    mpmc::queue_of(invitation, of)
+}
+
+/// As [`mpmc::producer`](fn@mpmc::producer).
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn mpmc_producer<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<mpmc::Producer<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(of);
+    mpmc::Producer::join(invitation, of, strategy)
+}
+
+/// As [`mpmc::consumer`](fn@mpmc::consumer).
+///
+/// # Errors
+///
+/// The errors of that function.
+pub fn mpmc_consumer<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<mpmc::Consumer<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(of);
+    mpmc::Consumer::join(invitation, of, strategy)
+}
+
+/// The places of the other side, of a producer.
+#[must_use]
+pub fn consumers_of<T: Message>(producer: &mpmc::Producer<T>) -> Places {
+    producer.consumers()
+}
+
+/// The places of the other side, of a consumer.
+#[must_use]
+pub fn producers_of<T: Message>(consumer: &mpmc::Consumer<T>) -> Places {
+    consumer.producers()
 }
 
 /// The message fits, and lies in its slot where such a block does.
@@ -437,6 +512,74 @@ mod tests {
     fn producers_of_both_kinds_share_a_queue() {
         producers_of_both_kinds::<[u32; 3]>();
         producers_of_both_kinds::<Wide>();
+    }
+
+    /// Each side is in another language, and both take from both.
+    fn sides_of_both_kinds<
+        T: Message + Pod + PartialEq + core::fmt::Debug,
+        const WORDS: usize,
+        const LARGE: bool,
+    >() {
+        let (of, bytes) = (MessageType::of::<T>(), size_of::<T>());
+        let builder = mpmc::Builder::new(Settings::new(3).wait_strategy(BLOCK)).producers(2).consumers(2);
+        let (typed_one, block_one) = (builder.clone().build::<T>().unwrap(), mpmc_queue(builder, &of));
+        for invitation in [typed_one.invitation, block_one.unwrap().invitation] {
+            let mut typed = mpmc::producer::<T>(&invitation).unwrap();
+            let mut blocks = mpmc_producer::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
+            let mut takes_typed = mpmc::consumer::<T>(&invitation).unwrap();
+            let mut takes_blocks = mpmc_consumer::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
+            for number in (0..20_u64).step_by(2) {
+                let mut words = [0_u64; WORDS];
+                bytemuck::bytes_of_mut(&mut words)[..bytes]
+                    .copy_from_slice(bytemuck::bytes_of(&numbered::<T>(number)));
+                blocks.send(Block(words)).unwrap();
+                typed.send(numbered(number + 1)).unwrap();
+                // (A turn of a ring has more messages than that.)
+                let [first, second] = [takes_typed.recv().unwrap(), {
+                    let Block(words) = takes_blocks.recv().unwrap();
+                    let words: &[u8] = bytemuck::cast_slice(&words);
+                    assert!(words[bytes..].iter().all(|byte| *byte == 0), "what a slot does not have is 0");
+                    bytemuck::pod_read_unaligned::<T>(&words[..bytes])
+                }];
+                let wanted = [numbered::<T>(number), numbered(number + 1)];
+                let came = wanted == [first, second] || wanted == [second, first];
+                assert!(came, "{bytes} bytes, {first:?} and {second:?}");
+            }
+            let queue = mpmc_queue_of(&invitation, &of).unwrap();
+            assert_eq!((queue.len(), queue.capacity(), queue.producers().taken()), (0, 3, 2));
+            blocks.closer().close();
+            assert!(typed.is_closed() && takes_typed.recv().is_err() && takes_blocks.recv().is_err());
+        }
+    }
+
+    #[test]
+    fn a_shared_queue_of_blocks_is_one_of_the_type() {
+        sides_of_both_kinds::<u8, 1, false>();
+        sides_of_both_kinds::<[u32; 3], 2, false>();
+        sides_of_both_kinds::<[u64; 3], 4, false>();
+        sides_of_both_kinds::<[u8; 7], 1, false>();
+        sides_of_both_kinds::<[u64; 25], 32, false>();
+        sides_of_both_kinds::<[u64; 32], 32, true>();
+        sides_of_both_kinds::<[u64; 512], 512, true>();
+        sides_of_both_kinds::<Wide, 32, true>();
+    }
+
+    /// A process may know less of the alignment than the ring's maker; a type may not.
+    #[test]
+    fn shared_queue_goes_by_the_alignment_of_its_maker() {
+        let aligned = MessageType::of_bytes(16, 16);
+        let made = mpmc_queue(mpmc::Builder::new(Settings::new(3)), &aligned).unwrap();
+        let less = MessageType::of_bytes(16, 1);
+        let mut producer = mpmc_producer::<2, false>(&made.invitation, &less, BLOCK).unwrap();
+        let mut consumer = mpmc_consumer::<2, false>(&made.invitation, &aligned, BLOCK).unwrap();
+        (0..6).for_each(|number| {
+            producer.send(Block([number, 1])).unwrap();
+            assert_eq!(consumer.recv().unwrap().0, [number, 1]);
+        });
+        let shape = crate::lane::SlotShape::described;
+        assert_eq!(shape(16, 16).unwrap().stride(), 32);
+        assert_eq!([shape(12, 1), shape(12, 4)].map(|shape| shape.unwrap().stride()), [24, 24]);
+        assert!([shape(12, 0), shape(12, 8), shape(usize::MAX - 3, 4)].iter().all(Option::is_none));
     }
 
     /// Several laps, in both directions; every message lies in its slot as the type's does.

@@ -2,8 +2,8 @@
 //! they lie in the ring. For programs that take any ring, and for other languages.
 //!
 //! [`Sender`] sends to a broadcast ring or to a queue, and [`Receiver`] receives from one. [`Ring`] is a
-//! broadcast ring of another process, for a program that subscribes more than once. [`Server`] and [`Client`]
-//! are the ends of a service. The schema is compared
+//! broadcast ring of another process, for a program that subscribes more than once. [`WorkQueue`] is a queue
+//! that several consumers share. [`Server`] and [`Client`] are the ends of a service. The schema is compared
 //! with the ring's when an end is made, and so is the length of each message with the schema's size. What the
 //! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker). [`watch`] has the ends
 //! of newest values.
@@ -28,8 +28,10 @@
 //! ```
 // Decision 0129: a class of sizes on the stack, and exactly the message in the ring.
 
+mod claimed;
 mod ends;
 mod service;
+mod work;
 
 use core::error::Error;
 use core::fmt;
@@ -40,8 +42,10 @@ use std::io;
 use std::sync::Arc;
 use std::vec::Vec;
 
+pub use claimed::Claimed;
 use ends::{Patience, Receives, Sends};
 pub use service::{Client, PendingAnswer, Request, Server, service_types};
+pub use work::WorkQueue;
 
 use super::blocks::{self, Block, MessageType, classes};
 use super::broadcast::{Accepted, AcceptedLossless, Mark, NoSeat};
@@ -52,6 +56,7 @@ use super::places::Places;
 use super::process::PeerState;
 use super::queue::Peer;
 use super::shared::{Shared, WhenGone};
+pub use super::silence::Silence;
 use super::{mp_broadcast, mpsc};
 use crate::broadcast;
 use crate::close::Closer;
@@ -63,7 +68,8 @@ use crate::receive::Waitable;
 use crate::settings::Settings;
 use crate::wait::{Source, Until, UntilReady, WaitStrategy, source_of_part, wait_until};
 
-/// A message of a broadcast ring, and an answer of a service, has at most so many bytes here.
+/// A message of a broadcast ring or of a queue of several consumers, and an answer of a service, has at most
+/// so many bytes here.
 pub const LONGEST: usize = 4096;
 
 /// Why an end was not made.
@@ -72,7 +78,8 @@ pub const LONGEST: usize = 4096;
 pub enum OpenError {
     /// A ring of this kind has no such end.
     Kind(ShmKind),
-    /// A message of a broadcast ring, or an answer of a service, has more than [`LONGEST`] bytes.
+    /// A message of a broadcast ring or of a queue of several consumers, or an answer of a service, has more
+    /// than [`LONGEST`] bytes.
     TooLong {
         /// How many it has.
         bytes: usize,
@@ -92,7 +99,8 @@ impl fmt::Display for OpenError {
             Self::TooLong { bytes } => {
                 write!(
                     f,
-                    "a message of a broadcast ring, or an answer, has up to {LONGEST} bytes here, and this one has {bytes}"
+                    "a message of a broadcast ring or of a queue of several consumers, or an answer, has up to \
+                     {LONGEST} bytes here, and this one has {bytes}"
                 )
             }
             Self::Attach(error) => error.fmt(f),
@@ -148,7 +156,13 @@ pub struct Sender {
     end: Box<dyn Sends>,
     bytes: usize,
     /// Of a queue that it has joined.
-    consumer: Option<Peer>,
+    consumer: Option<Consumers>,
+}
+
+/// What tells of the processes that receive from a queue.
+enum Consumers {
+    One(Peer),
+    Several(Places),
 }
 
 impl Sender {
@@ -216,7 +230,7 @@ impl Sender {
     }
 
     /// Joins a ring that takes several senders: a broadcast ring of several publishers, or a queue of several
-    /// producers.
+    /// producers, with one consumer or several.
     ///
     /// # Errors
     ///
@@ -238,8 +252,13 @@ impl Sender {
             }),
             ShmKind::Mpsc => {
                 let (producer, consumer) = blocks::mpsc_producer(invitation, of, strategy)?;
-                Ok(Self { consumer: Some(consumer), ..Self::new(producer, of) })
+                Ok(Self { consumer: Some(Consumers::One(consumer)), ..Self::new(producer, of) })
             }
+            ShmKind::Mpmc => in_blocks!(of, WORDS, LARGE => {
+                let producer = blocks::mpmc_producer::<WORDS, LARGE>(invitation, of, strategy)?;
+                let consumer = Some(Consumers::Several(producer.consumers()));
+                Ok(Self { consumer, ..Self::new(producer, of) })
+            }),
             kind => Err(OpenError::Kind(kind)),
         }
     }
@@ -254,11 +273,15 @@ impl Sender {
         self.bytes
     }
 
-    /// Whether the consumer's process is there, of a queue that this end has [joined](Self::join). `None` of
-    /// other rings, and of a queue that this process has made: there, [`Shared::peers`] tells.
+    /// Whether the consumer's process is there, or one of several, of a queue that this end has
+    /// [joined](Self::join). `None` of other rings, and of a queue that this process has made as its
+    /// producer: there, [`Shared::peers`] tells.
     #[must_use]
     pub fn consumer(&self) -> Option<PeerState> {
-        self.consumer.as_ref().map(Peer::state)
+        self.consumer.as_ref().map(|consumer| match consumer {
+            Consumers::One(peer) => peer.state(),
+            Consumers::Several(places) => places.state(),
+        })
     }
 
     fn put(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
@@ -585,6 +608,7 @@ impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WO
 pub struct Ring {
     joined: Arc<dyn Joined>,
     bytes: usize,
+    deadline: Option<Duration>,
 }
 
 impl Ring {
@@ -599,7 +623,8 @@ impl Ring {
         of: &MessageType,
         strategy: WaitStrategy,
     ) -> Result<Self, OpenError> {
-        let joined: Arc<dyn Joined> = match invitation.info()?.kind() {
+        let info = invitation.info()?;
+        let joined: Arc<dyn Joined> = match info.kind() {
             ShmKind::Lossy | ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
                 Ok(Arc::new(blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?) as Arc<dyn Joined>)
             }),
@@ -609,7 +634,13 @@ impl Ring {
             }),
             kind => Err(OpenError::Kind(kind)),
         }?;
-        Ok(Self { joined, bytes: of.bytes() })
+        Ok(Self { joined, bytes: of.bytes(), deadline: info.deadline() })
+    }
+
+    /// How long the publisher is silent at most, as it has [promised](Settings::deadline).
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
     }
 
     /// Makes a receiver. The publisher of a lossless ring waits for it.
@@ -629,7 +660,8 @@ impl Ring {
     }
 
     fn receiver(&self, end: Box<dyn Receives>) -> Receiver {
-        Receiver { end, other: Other::Publisher(self.clone()), bytes: self.bytes }
+        let silence = Silence::after(self.deadline);
+        Receiver { end, other: Other::Publisher(self.clone()), bytes: self.bytes, silence }
     }
 
     /// Whether the ring is closed.
@@ -673,6 +705,7 @@ pub struct Receiver {
     end: Box<dyn Receives>,
     other: Other,
     bytes: usize,
+    silence: Silence,
 }
 
 impl Receiver {
@@ -689,7 +722,7 @@ impl Receiver {
 
     /// Joins a ring of any kind whose messages have one size: subscribes to a broadcast ring, beginning with
     /// the message that `start` says, or becomes the consumer of a queue, which goes on behind the last
-    /// message that was received.
+    /// message that was received, or one of several.
     ///
     /// # Errors
     ///
@@ -710,12 +743,17 @@ impl Receiver {
                 let (consumer, places) = blocks::mpsc_next_consumer(invitation, of, strategy)?;
                 Ok(Self::new(consumer, Other::Producers(places), of))
             }
+            ShmKind::Mpmc => in_blocks!(of, WORDS, LARGE => {
+                let consumer = blocks::mpmc_consumer::<WORDS, LARGE>(invitation, of, strategy)?;
+                let places = consumer.producers();
+                Ok(Self::new(consumer, Other::Producers(places), of))
+            }),
             _ => Ok(Ring::accept(invitation, of, strategy)?.subscribe(start)?),
         }
     }
 
     fn new(end: impl Receives + 'static, other: Other, of: &MessageType) -> Self {
-        Self { end: Box::new(end), other, bytes: of.bytes() }
+        Self { end: Box::new(end), other, bytes: of.bytes(), silence: Silence::after(None) }
     }
 
     /// How many bytes a message has.
@@ -726,7 +764,35 @@ impl Receiver {
 
     fn take(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
         assert_eq!(message.len(), self.bytes, "a message has the size of its schema");
-        self.end.recv(message, patience)
+        if self.silence.limit().is_none() || matches!(patience, Patience::None) {
+            return self.heard(|end| end.recv(message, patience));
+        }
+        let received = self.heard(|end| end.recv(message, Patience::None));
+        if received != Err(RecvTimeoutError::Timeout) {
+            return received;
+        }
+        self.silence.begin();
+        self.heard(|end| end.recv(message, patience))
+    }
+
+    /// What was received ends the silence.
+    fn heard(
+        &mut self,
+        receive: impl FnOnce(&mut dyn Receives) -> Result<(), RecvTimeoutError>,
+    ) -> Result<(), RecvTimeoutError> {
+        let received = receive(&mut *self.end);
+        if received.is_ok() {
+            self.silence.is_over();
+        }
+        received
+    }
+
+    /// As [`heard`](Self::heard), of so many.
+    fn heard_some(&mut self, count: usize) -> usize {
+        if count > 0 {
+            self.silence.is_over();
+        }
+        count
     }
 
     /// Receives the next message, and waits for it. A lossy receiver that has lost messages counts them, and
@@ -769,7 +835,7 @@ impl Receiver {
     pub fn recv_run(&mut self, run: &mut Vec<u8>, most: usize) -> usize {
         let before = run.len();
         self.end.recv_run(run, self.bytes, most);
-        (run.len() - before) / self.bytes.max(1)
+        self.heard_some((run.len() - before) / self.bytes.max(1))
     }
 
     /// Receives messages that are there into the front of `run`, up to its length, without a wait, and
@@ -784,7 +850,11 @@ impl Receiver {
     /// If `run` does not have the length of so many messages.
     pub fn recv_run_into(&mut self, run: &mut [u8]) -> usize {
         assert_whole(run, self.bytes);
-        if self.bytes == 0 { 0 } else { self.end.recv_run_into(run, self.bytes) }
+        if self.bytes == 0 {
+            return 0;
+        }
+        let count = self.end.recv_run_into(run, self.bytes);
+        self.heard_some(count)
     }
 
     /// Shows up to `most` messages that are there, where they lie in the ring. Waits for the first, for that
@@ -814,11 +884,25 @@ impl Receiver {
         self.end.advance(count.saturating_mul(self.bytes));
     }
 
+    /// Claims the next message of a queue of several consumers, as
+    /// [`mpmc::Consumer::claim`](super::mpmc::Consumer::claim) does, and waits for it, for that long at most:
+    /// if this process ends before it is [done](Claimed::done), another consumer has it. `None` of other
+    /// rings. See [`WorkQueue`] for an example.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError`]: nothing came in that time, or nothing will come.
+    pub fn claim_timeout(&mut self, timeout: Duration) -> Option<Result<Claimed, RecvTimeoutError>> {
+        let claimed = self.end.claim(Patience::For(timeout).into())?;
+        Some(claimed.map(|end| Claimed { end, bytes: self.bytes }))
+    }
+
     /// Receives the newest message that is there, without a wait, and returns how many messages it passed for
     /// that. A lossy receiver counts these as lost, too. Never goes back, and never delivers a message twice.
     ///
     /// In a queue of several producers, no order says which message is the newest: it is the last one that
-    /// the queue would have delivered.
+    /// the queue would have delivered. In one of several consumers, no other one receives those that this has
+    /// passed.
     ///
     /// # Errors
     ///
@@ -826,7 +910,10 @@ impl Receiver {
     pub fn latest(&mut self, message: &mut [u8]) -> Result<u64, TryRecvError> {
         assert_eq!(message.len(), self.bytes, "a message has the size of its schema");
         match self.end.latest(message) {
-            Some(passed) => Ok(passed),
+            Some(passed) => {
+                self.silence.is_over();
+                Ok(passed)
+            }
             // Nothing, or the end; or a message that has come now.
             None => self.try_recv(message).map(|()| 0),
         }
@@ -837,7 +924,63 @@ impl Receiver {
     #[must_use]
     pub fn wait_timeout(&mut self, timeout: Duration) -> bool {
         let (strategy, until) = (self.end.strategy(), Until::from(timeout));
+        if self.silence.limit().is_some() && self.is_empty() {
+            self.silence.begin();
+        }
         wait_until(&mut UntilReady(&mut self.end), strategy, until.deadline()).is_some()
+    }
+
+    /// After how long a silence the publisher is [overdue](Self::overdue): what it has
+    /// [promised](Settings::deadline), or what [`overdue_after`](Self::overdue_after) says. `None` if neither
+    /// is there, and of a queue.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.silence.limit()
+    }
+
+    /// After how long a silence this end calls the publisher [overdue](Self::overdue), whatever that has
+    /// promised.
+    ///
+    /// # Panics
+    ///
+    /// If it is the end of a queue, whose producers promise nothing.
+    pub fn overdue_after(&mut self, silence: Duration) {
+        assert!(matches!(self.other, Other::Publisher(_)), "the producers of a queue promise nothing");
+        self.silence = Silence::after(Some(silence));
+    }
+
+    /// For how long the publisher has been silent, if that is as long as its [deadline](Self::deadline) or
+    /// longer, nothing waits to be received, and its process is there: so it hangs. Of several, none has
+    /// published.
+    ///
+    /// The silence counts from the first wait, or the first call of this, that has found nothing since the
+    /// last message. So a program that waits by the deadline, and asks when that was in vain, is told at
+    /// once; and one that does not look is told nothing too early.
+    ///
+    /// ```
+    /// use annulus::{RecvTimeoutError, Settings, WaitStrategy};
+    /// use annulus::shm::{Shared, blocks::MessageType};
+    /// use annulus::shm::dynamic::{Receiver, Sender, Start};
+    /// use std::time::Duration;
+    ///
+    /// let of = MessageType::of_bytes(4, 1);
+    /// let settings = Settings::new(8).deadline(Duration::from_millis(10));
+    /// let Shared { handle: mut sender, invitation, .. } = Sender::lossy(settings, &of)?;
+    /// let mut receiver = Receiver::join(&invitation, &of, WaitStrategy::default(), Start::Newest)?;
+    /// let deadline = receiver.deadline().expect("the publisher has promised");
+    /// let mut message = [0; 4];
+    /// assert_eq!(receiver.recv_timeout(&mut message, deadline), Err(RecvTimeoutError::Timeout));
+    /// assert!(receiver.overdue() >= Some(deadline)); // it hangs
+    /// sender.send(&[7; 4])?; // it is back
+    /// assert_eq!(receiver.overdue(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overdue(&mut self) -> Option<Duration> {
+        if self.silence.limit().is_none() || !self.is_empty() {
+            return None;
+        }
+        let silence = self.silence.look()?;
+        (self.state() == PeerState::Alive).then_some(silence)
     }
 
     /// How many messages wait to be received.

@@ -188,6 +188,7 @@ mod ring_observer;
 mod seats;
 pub mod service;
 mod shared;
+mod silence;
 mod sleepers;
 pub mod spsc;
 pub mod watch;

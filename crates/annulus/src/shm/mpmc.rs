@@ -81,11 +81,11 @@ use std::sync::Arc;
 
 use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
+use super::message_type::MessageType;
 pub use super::places::Places;
 use super::shared::{Shared, WhenGone};
 use crate::Closer;
 use crate::base::common::Common;
-use crate::lane::WorkLane;
 use crate::message::Message;
 pub use consumer::{Claimed, Consumer};
 pub(super) use memory::CONSUMERS_SHIFT;
@@ -197,14 +197,19 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     pub fn build<T: Message>(self) -> Result<Shared<Queue<T>>, ShareError> {
+        self.build_for(&MessageType::of::<T>())
+    }
+
+    /// As [`build`](Self::build), for any message type of which all bytes are values.
+    pub(super) fn build_for<T: Message>(self, of: &MessageType) -> Result<Shared<Queue<T>>, ShareError> {
         let policies = Policies {
             ends: self.when_no_producer == WhenGone::Close,
             ends_without_consumers: self.when_no_consumer == WhenGone::Close,
             drops: self.unreceived == Unreceived::Drop,
         };
         let sides = [self.producers, self.consumers];
-        let (board, invitation) = memory::create::<T>(&self.queue, sides, policies)?;
-        Ok(Shared { handle: Queue { board }, peers: (), invitation })
+        let (board, invitation) = memory::create::<T>(&self.queue, of, sides, policies)?;
+        Ok(Shared { handle: Queue { board: board.in_common() }, peers: (), invitation })
     }
 }
 
@@ -244,7 +249,7 @@ impl<T: Message> Queue<T> {
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
     pub fn len(&self) -> usize {
-        self.board.lanes.iter().map(WorkLane::len).sum()
+        self.board.len()
     }
 
     /// How many messages each producer's ring has room for.
@@ -269,11 +274,10 @@ impl<T: Message> Queue<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(&self) {
-        self.board.end(false);
+        self.board.close(false);
     }
 
-    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It does not keep
-    /// the queue open.
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread. It keeps nothing open.
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer::from_weak(self.board.downgrade())
@@ -316,7 +320,15 @@ impl<T: Message> fmt::Debug for Queue<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn queue<T: Message>(invitation: &Invitation) -> Result<Queue<T>, AttachError> {
-    Ok(Queue { board: Board::attach(invitation)? })
+    queue_of(invitation, &MessageType::of::<T>())
+}
+
+/// As [`queue`], of such messages.
+pub(super) fn queue_of<T: Message>(
+    invitation: &Invitation,
+    of: &MessageType,
+) -> Result<Queue<T>, AttachError> {
+    Ok(Queue { board: Board::attach(invitation, of)?.in_common() })
 }
 
 /// A producer of a queue. It takes the first place that is free, and gives it back when it is dropped.
@@ -343,7 +355,7 @@ pub fn queue<T: Message>(invitation: &Invitation) -> Result<Queue<T>, AttachErro
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn producer<T: Message>(invitation: &Invitation) -> Result<Producer<T>, AttachError> {
-    Producer::join(invitation)
+    Producer::join(invitation, &MessageType::of::<T>(), invitation.strategy)
 }
 
 /// A consumer of a queue, which may be closed already. It takes the first place that is free, and gives it
@@ -372,5 +384,5 @@ pub fn producer<T: Message>(invitation: &Invitation) -> Result<Producer<T>, Atta
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn consumer<T: Message>(invitation: &Invitation) -> Result<Consumer<T>, AttachError> {
-    Consumer::join(invitation)
+    Consumer::join(invitation, &MessageType::of::<T>(), invitation.strategy)
 }

@@ -14,6 +14,7 @@ use super::dynamic::Start;
 use super::error::{AttachError, FindError, NameError};
 use super::invitation::Invitation;
 use super::process::{PeerState, ProcessId};
+use super::silence::Silence;
 use crate::broadcast::{Foreign, Subscriber};
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
@@ -125,30 +126,6 @@ struct OneRing<T> {
     mark: Option<Mark>,
     numbering: Option<u64>,
     silence: Silence,
-}
-
-/// For how long a publisher has said nothing.
-// Decision 0174: since a look that found nothing.
-struct Silence {
-    /// After so long it is overdue.
-    limit: Option<Duration>,
-    /// Since when there has been nothing to receive, as far as it was looked at.
-    since: Option<Instant>,
-    /// Whether it was looked into already that the publisher is overdue.
-    is_told: bool,
-}
-
-impl Silence {
-    /// Nothing is there: when the publisher is overdue, if that is still to be told.
-    fn end(&mut self) -> Option<Instant> {
-        let limit = self.limit.filter(|_| !self.is_told)?;
-        self.since.get_or_insert_with(Instant::now).checked_add(limit)
-    }
-
-    /// Something was received.
-    fn is_over(&mut self) {
-        (self.since, self.is_told) = (None, false);
-    }
 }
 
 impl<T: Message> NamedSubscriber<T> {
@@ -429,7 +406,7 @@ impl<T: Message> NamedSubscriber<T> {
         let missed = subscriber.cursor().saturating_sub(expected);
         let process = named.process();
         let limit = self.limit.or(info.deadline());
-        let silence = Silence { limit, since: None, is_told: false };
+        let silence = Silence::after(limit);
         Ok(Some((
             OneRing { process, ring, subscriber, is_over: false, mark: None, numbering, silence },
             missed,
@@ -472,7 +449,7 @@ impl<T: Message> OneRing<T> {
 
     /// As [`receive`](Self::receive), waiting for it. If the publisher is overdue meanwhile, that is it.
     fn receive_until(&mut self, until: Until) -> Option<Received<T>> {
-        if self.silence.limit.is_none() {
+        if self.silence.limit().is_none() {
             return self.receive(|subscriber| subscriber.recv_or_lag_until(until));
         }
         let received = self.receive(Subscriber::try_recv_or_lag);
@@ -481,7 +458,7 @@ impl<T: Message> OneRing<T> {
         }
         let until = until.begun();
         loop {
-            let (deadline, end) = (until.deadline(), self.silence.end());
+            let (deadline, end) = (until.deadline(), self.silence.begin());
             let is_sooner = end.is_some_and(|end| deadline.is_none_or(|deadline| end < deadline));
             let part = end.filter(|_| is_sooner).map_or(until, |end| until.ending(end));
             let received = self.receive(|subscriber| subscriber.recv_or_lag_until(part));
@@ -497,15 +474,10 @@ impl<T: Message> OneRing<T> {
 
     /// The publisher is there, and has said nothing for so long: told once.
     fn overdue(&mut self) -> Option<Received<T>> {
-        let is_first_look = self.silence.since.is_none();
-        let end = self.silence.end()?;
-        if is_first_look || Instant::now() < end {
-            return None;
-        }
-        self.silence.is_told = true;
+        let silence = self.silence.look()?;
+        self.silence.tell();
         // (Of one that is dead, the end is received.)
         let is_there = self.ring.state() == PeerState::Alive;
-        let silence = self.silence.since?.elapsed();
         is_there.then_some(Received::Overdue { process: self.process, silence })
     }
 

@@ -160,6 +160,7 @@ whole! { SHM (Send, Sync):
     shm::watch::Sender<u64>, shm::watch::AcceptedWatch<u64>, shm::watch::Receiver<u64>, shm::watch::Changes<u64>, shm::watch::Change<u64>,
     shm::watch::GetError, shm::watch::KeyError,
     shm::dynamic::watch::AcceptedWatch, shm::dynamic::watch::Changes, shm::dynamic::watch::Sender,
+    shm::dynamic::Claimed, shm::dynamic::WorkQueue,
     shm::dynamic::Client, shm::dynamic::PendingAnswer, shm::dynamic::Request, shm::dynamic::Server,
     shm::service::Builder, shm::service::Client<u64, u64>, shm::service::Server<u64, u64>, shm::service::Request<u64, u64>,
     shm::service::PendingAnswer<u64>, shm::service::ClientId, shm::service::ClientGone<u64>, shm::service::AskError<u64>, shm::service::AnswerError,

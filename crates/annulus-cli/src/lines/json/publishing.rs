@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::Settings;
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{OpenError, Sender};
@@ -94,8 +93,12 @@ fn end(held: &Mutex<Option<Held>>, leave: fn(Sender)) {
 /// A ring that is there.
 fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Failure> {
     let name = &arguments.name;
-    if arguments.lossless || arguments.capacity.is_some() {
-        let option = if arguments.lossless { "--lossless" } else { "--capacity" };
+    let options = [
+        (arguments.lossless, "--lossless"),
+        (arguments.capacity.is_some(), "--capacity"),
+        (arguments.deadline.is_some(), "--deadline"),
+    ];
+    if let Some((_, option)) = options.into_iter().find(|(is_given, _)| *is_given) {
         return Err(Failure::new(format!(
             "{option} is for a ring of its own: leave it out, or make one with --schema"
         )));
@@ -126,7 +129,7 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
 fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, Directory), Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
     let of = MessageType::described(schema.clone(), 1);
-    let settings = Settings::new(arguments.capacity());
+    let settings = arguments.settings();
     let made = if arguments.lossless {
         Sender::lossless(settings, &of, SEATS.into())
     } else {

@@ -3,6 +3,7 @@
 
 use core::ptr::NonNull;
 use core::time::Duration;
+use std::boxed::Box;
 use std::time::Instant;
 use std::vec::Vec;
 
@@ -16,6 +17,7 @@ use crate::queue::kind::{AnyKind, InPlace};
 use crate::queue::{Consumer, Producer, SharedSlice};
 use crate::receive::{Receive, Waitable};
 use crate::shm::blocks::Block;
+use crate::shm::mpmc;
 use crate::transmit::{Transmit, in_parts};
 use crate::wait::Until;
 
@@ -263,6 +265,19 @@ impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORD
     waiting_verbs!();
 }
 
+impl<const WORDS: usize, const LARGE: bool> Sends for mpmc::Producer<Block<WORDS, LARGE>> {
+    publisher_verbs!();
+
+    fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)> {
+        in_parts(run, |rest| {
+            let message = block(&rest[..bytes]);
+            self.send_until(message, until).map_err(|error| of_timed(&error))?;
+            Ok(bytes)
+        })
+        .map_err(|(rest, refusal)| (rest.len(), refusal))
+    }
+}
+
 /// A slot is a byte: a message is as many slots as it has bytes.
 impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
     fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
@@ -352,6 +367,41 @@ pub(super) trait Receives: Waitable {
     fn total_lagged(&self) -> u64 {
         0
     }
+
+    /// Claims a message. `None`: this ring has one receiver for a message from the beginning.
+    fn claim(&mut self, _: Until) -> Option<Result<Box<dyn Holds>, RecvTimeoutError>> {
+        None
+    }
+}
+
+/// A message that a consumer has claimed, whatever its type.
+pub(super) trait Holds: Send + Sync {
+    /// The message, and zeros behind it.
+    fn bytes(&self) -> &[u8];
+
+    fn done(self: Box<Self>);
+
+    fn given_before(&self) -> u64;
+
+    fn producer(&self) -> usize;
+}
+
+impl<const WORDS: usize, const LARGE: bool> Holds for mpmc::Claimed<Block<WORDS, LARGE>> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+
+    fn done(self: Box<Self>) {
+        (*self).done();
+    }
+
+    fn given_before(&self) -> u64 {
+        self.given_before()
+    }
+
+    fn producer(&self) -> usize {
+        self.producer()
+    }
 }
 
 /// What a handle receives next, in that time.
@@ -383,14 +433,18 @@ impl OfOthers for Foreign {
 /// The publisher waits until each message is received.
 impl OfOthers for Awaited {
     fn latest<T: Message>(subscriber: &mut Subscriber<T, Self>) -> Option<(T, u64)> {
-        let (mut newest, mut passed) = (None, 0);
-        // Not more: more may come for ever.
-        for _ in 0..subscriber.len() {
-            let Ok(message) = subscriber.try_recv() else { break };
-            passed += u64::from(newest.replace(message).is_some());
-        }
-        newest.map(|message| (message, passed))
+        last_of(subscriber.len(), || subscriber.try_recv().ok())
     }
+}
+
+/// The last of so many messages at most, and how many came before it. (Not more: more may come for ever.)
+fn last_of<T>(most: usize, mut next: impl FnMut() -> Option<T>) -> Option<(T, u64)> {
+    let (mut newest, mut passed) = (None, 0);
+    for _ in 0..most {
+        let Some(message) = next() else { break };
+        passed += u64::from(newest.replace(message).is_some());
+    }
+    newest.map(|message| (message, passed))
 }
 
 /// Receives messages into a run that does not lie as blocks do. They pass over the stack, so many at once.
@@ -466,6 +520,44 @@ where
 
     fn total_lagged(&self) -> u64 {
         self.total_lagged()
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WORDS, LARGE>> {
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        let Block(words) = receive(self, patience)?;
+        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        Ok(())
+    }
+
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
+        for _ in 0..most {
+            let Ok(Block(words)) = self.try_recv() else { break };
+            run.extend_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
+        }
+    }
+
+    fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize {
+        let there = run.chunks_exact_mut(bytes).map_while(|message| {
+            let Block(words) = self.try_recv().ok()?;
+            message.copy_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
+            Some(())
+        });
+        there.count()
+    }
+
+    fn latest(&mut self, message: &mut [u8]) -> Option<u64> {
+        let (newest, passed) = last_of(self.len(), || self.try_recv().ok())?;
+        message.copy_from_slice(&bytemuck::cast_slice(&newest.0)[..message.len()]);
+        Some(passed)
+    }
+
+    fn len(&self, _: usize) -> usize {
+        self.len()
+    }
+
+    fn claim(&mut self, until: Until) -> Option<Result<Box<dyn Holds>, RecvTimeoutError>> {
+        Some(self.claim_until(until).map(|claimed| Box::new(claimed) as Box<dyn Holds>))
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::message::encoded::Encoded;
 use crate::schema::Schema;
 use crate::settings::Settings;
+use crate::shm::mpmc;
 use crate::{Notifier, Readiness};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::string::ToString;
@@ -180,6 +181,8 @@ fn pairs(bytes: usize, capacity: usize) -> Vec<(Sender, Receiver)> {
         .collect();
     pairs.push((queue.handle, join(&queue.invitation)));
     pairs.push((Sender::join(&many.invitation, of, BLOCK).unwrap(), many.handle));
+    let shared = WorkQueue::new(mpmc::Builder::new(ring(capacity)), of).unwrap().invitation;
+    pairs.push((Sender::join(&shared, of, BLOCK).unwrap(), join(&shared)));
     pairs
 }
 
@@ -265,12 +268,12 @@ fn full_rings_give_the_rest_of_a_run_back() {
     }
 }
 
-/// The ends of queues lend what lies beside each other; broadcast rings lend nothing.
+/// The ends of queues with one consumer lend what lies beside each other; other rings lend nothing.
 #[test]
 fn queues_lend_messages_and_room() {
     const SOON: Duration = Duration::from_millis(1);
     for (kind, (mut sender, mut receiver)) in pairs(12, 4).into_iter().enumerate() {
-        if kind < 4 {
+        if kind < 4 || kind == 6 {
             assert!(sender.reserve_timeout(1, SOON).is_none());
             assert!(receiver.readable_timeout(1, SOON).is_none());
             receiver.advance(0);
@@ -312,6 +315,123 @@ fn queues_lend_messages_and_room() {
         receiver.advance(1);
         assert!(matches!(receiver.readable_timeout(9, SOON), Some(Err(RecvTimeoutError::Closed))));
     }
+}
+
+/// Told by silence since a look that found nothing, and only while the process is there.
+#[test]
+fn silent_publisher_is_overdue() {
+    const SOON: Duration = Duration::from_millis(1);
+    let of = &quotes();
+    let settings = ring(8).deadline(SOON);
+    let several = mp_broadcast::Builder::new(settings.clone());
+    let made = [
+        Sender::lossy(settings.clone(), of),
+        Sender::lossless(settings, of, 1),
+        Sender::mp_lossy(several.clone(), of),
+        Sender::mp_lossless(several, of, 1),
+    ];
+    for Shared { handle: mut sender, invitation, .. } in made.map(Result::unwrap) {
+        let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
+        assert_eq!(receiver.deadline(), Some(SOON));
+        assert_eq!(receiver.overdue(), None, "the first look");
+        assert!(!receiver.wait_timeout(SOON));
+        assert!(receiver.overdue() >= Some(SOON));
+        sender.send(&bytes_of(1)).unwrap();
+        assert_eq!(receiver.overdue(), None, "something waits");
+        assert_eq!(received(&mut receiver), 1);
+        let late = receiver.recv_timeout(&mut [0; 12], SOON);
+        assert_eq!(late, Err(RecvTimeoutError::Timeout));
+        assert!(receiver.overdue() >= Some(SOON) && receiver.overdue().is_some(), "more than once");
+        receiver.overdue_after(Duration::from_secs(3600));
+        assert!(!receiver.wait_timeout(SOON));
+        assert_eq!(receiver.overdue(), None, "whatever it has promised");
+        receiver.overdue_after(SOON);
+        assert!(!receiver.wait_timeout(SOON));
+        drop(sender);
+        assert_eq!(receiver.overdue(), None, "it has left");
+    }
+    let Shared { handle: _sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
+    let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
+    assert!(!receiver.wait_timeout(SOON));
+    assert_eq!((receiver.deadline(), receiver.overdue(), receiver.overdue()), (None, None, None));
+}
+
+#[test]
+#[should_panic(expected = "the producers of a queue promise nothing")]
+fn queue_has_no_deadline() {
+    pairs(12, 8).pop().unwrap().1.overdue_after(Duration::ZERO);
+}
+
+/// The numbers of a name go on in a ring of such messages.
+#[test]
+fn numbers_of_a_name_go_on() {
+    let path = std::env::temp_dir().join(std::format!("annulus-dynamic-numbering-{}", std::process::id()));
+    let directory = crate::shm::Directory::open(&path).unwrap();
+    let of = &quotes();
+    for life in 0..4 {
+        let numbering = directory.numbering("quotes").unwrap();
+        assert_eq!(numbering.next(), 2 * life);
+        let settings = blocks::continued(numbering, ring(8));
+        let made =
+            if life % 2 == 0 { Sender::lossy(settings, of) } else { Sender::lossless(settings, of, 1) };
+        let Shared { handle: mut sender, invitation, .. } = made.unwrap();
+        assert!(directory.numbering("quotes").is_err(), "one publisher at a time");
+        assert_eq!((sender.sequence(), invitation.info().unwrap().start()), (Some(2 * life), 2 * life));
+        sender.send_run(&[bytes_of(1), bytes_of(2)].concat()).unwrap();
+    }
+    std::fs::remove_dir_all(path).unwrap();
+}
+
+/// A claimed message is one consumer's until it is done, on any thread, or given back.
+#[test]
+fn claimed_message_comes_back_unless_it_is_done() {
+    const LONG: Duration = Duration::from_secs(60);
+    let of = &quotes();
+    let builder = mpmc::Builder::new(ring(4)).producers(2).consumers(2);
+    let Shared { handle: queue, invitation, .. } = WorkQueue::new(builder, of).unwrap();
+    let mut sender = Sender::join(&invitation, of, BLOCK).unwrap();
+    assert_eq!((sender.consumer(), queue.message_bytes()), (Some(PeerState::NotYet), 12));
+    let mut workers = [(); 2].map(|()| Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap());
+    let refused = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap_err();
+    assert!(matches!(refused, OpenError::Attach(AttachError::NoPlace { places: 2 })), "{refused:?}");
+    assert_eq!((queue.producers().taken(), queue.consumers().taken()), (1, 2));
+    assert_eq!(sender.consumer(), Some(PeerState::Alive));
+
+    (1..=3).for_each(|number| sender.send(&bytes_of(number)).unwrap());
+    let looks_on = WorkQueue::join(&invitation, of).unwrap();
+    assert_eq!((looks_on.len(), looks_on.capacity(), looks_on.is_closed()), (3, 4, false));
+    let first = workers[0].claim_timeout(LONG).unwrap().unwrap();
+    let second = workers[1].claim_timeout(LONG).unwrap().unwrap();
+    assert_eq!([&first, &second].map(|job| number_of(job.message())), [1, 2]);
+    assert_eq!((second.given_before(), second.producer()), (0, 0));
+    drop(second);
+    let again = workers[0].claim_timeout(LONG).unwrap().unwrap();
+    assert_eq!((number_of(again.message()), again.given_before()), (2, 1));
+    std::thread::spawn(move || again.done()).join().unwrap();
+    // The end comes when nothing can come back any more.
+    looks_on.close();
+    assert!(sender.is_closed() && queue.is_closed());
+    assert_eq!(received(&mut workers[1]), 3);
+    assert_eq!(workers[1].try_recv(&mut [0; 12]), Err(TryRecvError::Empty));
+    first.done();
+    assert_eq!(workers[1].recv(&mut [0; 12]), Err(RecvError::CLOSED));
+    let end = workers[1].claim_timeout(LONG).unwrap();
+    assert!(matches!(end, Err(RecvTimeoutError::Closed)));
+    assert_eq!((queue.given_again(), queue.dropped(), queue.len()), (1, 0, 0));
+}
+
+#[test]
+fn only_queue_of_several_consumers_has_claims() {
+    for (kind, (mut sender, mut receiver)) in pairs(12, 8).into_iter().enumerate() {
+        sender.send(&bytes_of(1)).unwrap();
+        let claimed = receiver.claim_timeout(Duration::ZERO);
+        assert_eq!(claimed.is_some(), kind == 6, "kind {kind}");
+        drop(claimed);
+        assert_eq!(received(&mut receiver), 1, "kind {kind}");
+    }
+    let of = MessageType::of_bytes(LONGEST + 8, 8);
+    let refused = WorkQueue::new(mpmc::Builder::new(ring(8)), &of).unwrap_err();
+    assert!(matches!(refused, OpenError::TooLong { bytes: 4104 }), "{refused}");
 }
 
 #[test]

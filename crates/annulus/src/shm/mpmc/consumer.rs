@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::memory::Board;
-use crate::Closer;
 use crate::base::common::Common;
 use crate::base::peer_liveness::{Gone, NowAndThen};
+use crate::close::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
 use crate::lane::{Found, Number, PlaceTable, Ticket, WorkLane, WorkReader};
 use crate::message::Message;
@@ -21,6 +21,8 @@ use crate::queue::Cell;
 use crate::receive::{Receive, Waitable, iterates};
 use crate::shm::error::AttachError;
 use crate::shm::invitation::Invitation;
+use crate::shm::message_type::MessageType;
+use crate::shm::places::Places;
 use crate::shm::queue::PlaceLock;
 use crate::shm::sleepers;
 use crate::sync::seeded;
@@ -96,14 +98,18 @@ impl<T: Message> Drop for Seat<T> {
         let (came, _) = board.consumers.numbers(place).producers();
         board.ledger(place).set_swept(came);
         if board.consumers.leave(place) {
-            board.end(false);
+            board.close(false);
         }
     }
 }
 
 impl<T: Message> Consumer<T> {
-    pub(super) fn join(invitation: &Invitation) -> Result<Self, AttachError> {
-        let board = Board::<T>::attach(invitation)?;
+    pub(in crate::shm) fn join(
+        invitation: &Invitation,
+        of: &MessageType,
+        strategy: WaitStrategy,
+    ) -> Result<Self, AttachError> {
+        let board = Board::<T>::attach(invitation, of)?.in_common();
         let (place, lock) = Board::<T>::place(&board.consumers)?;
         // What a dead one in this place has left. Then it is counted as one that has come.
         let found = board.sweep_place(place);
@@ -128,7 +134,7 @@ impl<T: Message> Consumer<T> {
             left_to_look: BETWEEN_LOOKS,
             is_behind_close: false,
             corrupt: (0, None),
-            strategy: invitation.strategy,
+            strategy,
         })
     }
 
@@ -265,14 +271,18 @@ impl<T: Message> Consumer<T> {
 
     /// Closes the queue, for all processes. What was sent before is received.
     pub fn close(&self) {
-        self.seat.board.end(false);
+        self.seat.board.close(false);
     }
 
-    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It keeps neither
-    /// the queue open nor this consumer's place.
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread. It keeps nothing open.
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer::from_weak(self.seat.board.downgrade())
+    }
+
+    /// The places for producers.
+    pub(in crate::shm) fn producers(&self) -> Places {
+        Places(Arc::clone(&self.seat.board.producers))
     }
 
     /// Whether the queue is closed. Messages may be left to receive.
@@ -285,8 +295,13 @@ impl<T: Message> Consumer<T> {
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
     pub fn len(&self) -> usize {
-        let board = &self.seat.board;
-        board.lanes[..board.used()].iter().map(WorkLane::len).sum()
+        self.seat.board.len()
+    }
+
+    /// How many messages each producer's ring has room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.seat.board.lanes[0].capacity()
     }
 
     /// Its place: a number below the number of places for consumers.

@@ -13,7 +13,7 @@ use crate::base::common::Common;
 use crate::base::peer_liveness::Gone;
 use crate::close::Close;
 use crate::error::CapacityError;
-use crate::lane::{Cells as SlotCells, Ledger, Number, PlaceTable, WorkLane, WorkSlot};
+use crate::lane::{Carried, Ledger, Number, PlaceTable, SlotShape, WorkLane};
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::os::lock;
@@ -32,8 +32,10 @@ use crate::shm::sleepers;
 use crate::sync::seeded;
 use crate::wait::EventCount;
 
-/// What a slot holds.
-pub(super) type Slot<T> = WorkSlot<Cell<T>>;
+// SAFETY: it is any bytes.
+unsafe impl<T: Message> Carried for Cell<T> {
+    const IN_PART: bool = T::BLOCK_AT != 0;
+}
 
 // What the memory says of the policies.
 const ENDS: u64 = 1;
@@ -42,12 +44,13 @@ const DROPS: u64 = 4;
 /// How many places consumers have lies above these bits.
 pub(in crate::shm) const CONSUMERS_SHIFT: u32 = 16;
 
-const _: () = assert!(size_of::<Ledger>() == 64 && size_of::<WorkSlot<u64>>() == 16);
+const _: () = assert!(size_of::<Ledger>() == 64);
 
 /// Where the lanes and the ledgers lie.
 struct Extent {
     /// How many slots each lane has.
     capacity: usize,
+    shape: SlotShape,
     first_lane: usize,
     lane: core::alloc::Layout,
     ledgers: usize,
@@ -57,18 +60,18 @@ struct Extent {
 
 impl Extent {
     /// `None` if there can't be so much.
-    fn new<T: Message>(layout: &Layout, producers: usize, consumers: usize) -> Option<Self> {
+    fn new(layout: &Layout, shape: SlotShape, [producers, consumers]: [usize; 2]) -> Option<Self> {
         let first_lane = layout.slots_offset()?.checked_next_multiple_of(128)?;
         let capacity = layout.capacity / producers;
-        let lane = SlotCells::<Slot<T>>::layout(capacity)?;
+        let lane = shape.layout(capacity)?;
         let ledgers = lane.size().checked_mul(producers)?.checked_add(first_lane)?;
         let end =
             size_of::<Ledger>().checked_mul(consumers)?.checked_add(ledgers)?.max(layout.total_bytes()?);
-        isize::try_from(end).is_ok().then_some(Self { capacity, first_lane, lane, ledgers, end })
+        isize::try_from(end).is_ok().then_some(Self { capacity, shape, first_lane, lane, ledgers, end })
     }
 }
 
-/// The memory of a queue, as one handle has it: the handle, what it claimed, and its closers.
+/// The memory of a queue, as one handle has it.
 pub(super) struct Board<T: Message> {
     pub(super) lanes: Arc<[WorkLane<Cell<T>>]>,
     pub(super) producers: Arc<Table>,
@@ -117,31 +120,32 @@ impl Policies {
 /// The memory of a new queue, and what others need. It has so many places for producers, and for consumers.
 pub(super) fn create<T: Message>(
     plan: &Settings,
+    of: &MessageType,
     sides: [usize; 2],
     policies: Policies,
-) -> Result<(Common<Board<T>>, Invitation), ShareError> {
-    let of = MessageType::of::<T>();
+) -> Result<(Board<T>, Invitation), ShareError> {
     check(plan)?;
     if let Some(&producers) = sides.iter().find(|places| !(1..=MOST_PLACES).contains(*places)) {
         return Err(ShareError::Producers { producers, most: MOST_PLACES });
     }
     let [producers, consumers] = sides;
     let (payload, schema) = of.written()?;
-    let (capacity, slot_bytes) = (plan.capacity, size_of::<Slot<T>>());
-    let too_large = || CapacityError::TooLarge { capacity, slot_bytes };
+    let (capacity, shape) = (plan.capacity, SlotShape::described(of.bytes(), of.alignment()));
+    let too_large = || CapacityError::TooLarge { capacity, slot_bytes: of.bytes() };
+    let shape = shape.ok_or_else(too_large)?;
     let (identity, places) = (Identity::new()?, producers + consumers);
     let page = Arc::new(sleepers::create_with_places(identity, places)?);
     let layout = Layout {
         kind: ShmKind::Mpmc,
         payload,
-        slot_bytes,
+        slot_bytes: shape.stride(),
         capacity: capacity.checked_mul(producers).ok_or_else(too_large)?,
         cells: LANE_CELLS * places,
         start: plan.first,
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = Extent::new::<T>(&layout, producers, consumers).ok_or_else(too_large)?;
+    let extent = Extent::new(&layout, shape, sides).ok_or_else(too_large)?;
     let memory = Arc::new(create_memory(extent.end, plan)?);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
     let detail = policies.bits() | (consumers as u64) << CONSUMERS_SHIFT;
@@ -154,16 +158,46 @@ pub(super) fn create<T: Message>(
     Ok((board, invitation.with_wait_strategy(plan.strategy)))
 }
 
+impl<T: Message> Close for Board<T> {
+    fn close(&self) {
+        self.close(false);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.has_ended()
+    }
+
+    fn waiting(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
 impl<T: Message> Board<T> {
+    /// As its handle has it, for closers.
+    pub(super) fn in_common(self) -> Common<Self> {
+        let [board] = Common::allocation().fill(self);
+        board
+    }
+
+    /// How many messages wait to be received for the first time. O(places that were ever used).
+    pub(super) fn len(&self) -> usize {
+        self.lanes[..self.used()].iter().map(WorkLane::len).sum()
+    }
+
     /// The memory of another process's queue.
-    pub(super) fn attach(invitation: &Invitation) -> Result<Common<Self>, AttachError> {
-        let (kind, of) = (ShmKind::Mpmc, MessageType::of::<T>());
-        invitation.is_for(kind, &of)?;
+    pub(super) fn attach(invitation: &Invitation, of: &MessageType) -> Result<Self, AttachError> {
+        let kind = ShmKind::Mpmc;
+        invitation.is_for(kind, of)?;
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;
-        layout.is_for(kind, &of, &memory)?;
-        if layout.slot_bytes != size_of::<Slot<T>>() {
-            return Err(damaged("the slots' size", layout.slot_bytes as u64));
+        layout.is_for(kind, of, &memory)?;
+        // (The ring's alignment: a process may ask for less.)
+        let shape = SlotShape::described(layout.payload.bytes, layout.payload.alignment);
+        let shape = shape.filter(|shape| layout.slot_bytes == shape.stride());
+        let shape = shape.ok_or_else(|| damaged("the slots' size", layout.slot_bytes as u64))?;
+        if !shape.is_for::<Cell<T>>() {
+            let (found, wanted) = (layout.payload.alignment, of.alignment());
+            return Err(AttachError::PayloadAlignment { found, wanted });
         }
         let policies = numbers(&memory).detail();
         let places = layout.cells / LANE_CELLS;
@@ -178,7 +212,7 @@ impl<T: Message> Board<T> {
         if layout.capacity % producers != 0 || layout.capacity < producers {
             return Err(damaged("the capacity", layout.capacity as u64));
         }
-        let extent = Extent::new::<T>(&layout, producers, consumers)
+        let extent = Extent::new(&layout, shape, [producers, consumers])
             .ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
         if extent.end > memory.len() {
             return Err(AttachError::Length { found: memory.len() as u64, needed: extent.end as u64 });
@@ -195,7 +229,7 @@ impl<T: Message> Board<T> {
         extent: &Extent,
         [producers, consumers]: [usize; 2],
         policies: Policies,
-    ) -> Common<Self> {
+    ) -> Self {
         assert!(extent.end <= memory.len() && memory.is_writable() && extent.ledgers % 128 == 0);
         let table = |first, count, ends| {
             Arc::new(Table { memory: Arc::clone(memory), page: Arc::clone(page), first, count, ends })
@@ -207,11 +241,10 @@ impl<T: Message> Board<T> {
         let lanes = (0..producers).map(|place| {
             let offset = extent.first_lane + place * extent.lane.size();
             let block = Block::shared(Arc::clone(memory), offset, extent.lane);
+            let numbers = NonNull::from(fed.numbers(place));
             // SAFETY: the block has this layout, and is writable. The numbers are in the memory, which the
             // block keeps. It was zero, and a `Cell` is any bytes.
-            unsafe {
-                WorkLane::over(SlotCells::over(block, extent.capacity), NonNull::from(fed.numbers(place)))
-            }
+            unsafe { WorkLane::over(block, extent.shape, extent.capacity, numbers) }
         });
         let lanes: Vec<_> = lanes.collect();
         // SAFETY: within the memory (asserted).
@@ -220,11 +253,15 @@ impl<T: Message> Board<T> {
         let sent = EventCount::across(sent, None);
         let (_, received) = sleepers::remotes_of_places(page, producers);
         let received = received.map(|remote| EventCount::across(remote, None)).collect();
-        let drops = policies.drops;
-        let (lanes, producers, consumers) = (lanes.into(), fed, served);
-        let board = Self { lanes, producers, consumers, ledgers, drops, sent, received };
-        let [board] = Common::allocation().fill(board);
-        board
+        Self {
+            lanes: lanes.into(),
+            producers: fed,
+            consumers: served,
+            ledgers,
+            drops: policies.drops,
+            sent,
+            received,
+        }
     }
 
     /// The ledger of a consumer's place.
@@ -257,13 +294,13 @@ impl<T: Message> Board<T> {
         }
         let is_gone = gone.look();
         if is_gone {
-            self.end(true);
+            self.close(true);
         }
         is_gone
     }
 
     /// Closes the queue, and wakes all.
-    pub(super) fn end(&self, is_death: bool) {
+    pub(super) fn close(&self, is_death: bool) {
         self.numbers().close(is_death);
         self.sent.notify_across();
         self.received.iter().for_each(EventCount::notify_across);
@@ -345,15 +382,5 @@ impl<T: Message> Board<T> {
         places.fold([0; 2], |[given, dropped], [more, lost]| {
             [given.wrapping_add(more), dropped.wrapping_add(lost)]
         })
-    }
-}
-
-impl<T: Message> Close for Board<T> {
-    fn close(&self) {
-        self.end(false);
-    }
-
-    fn is_closed(&self) -> bool {
-        self.has_ended()
     }
 }

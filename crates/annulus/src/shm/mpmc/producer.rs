@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::memory::Board;
-use crate::Closer;
 use crate::base::common::Common;
 use crate::base::peer_liveness::Gone;
+use crate::close::Closer;
 use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 use crate::lane::{Number, PlaceTable};
 use crate::message::Message;
 use crate::queue::Cell;
 use crate::shm::error::AttachError;
 use crate::shm::invitation::Invitation;
+use crate::shm::message_type::MessageType;
+use crate::shm::places::Places;
 use crate::shm::queue::PlaceLock;
 use crate::shm::sleepers;
 use crate::transmit::room::{Alone, AwaitRoom};
@@ -45,8 +47,12 @@ pub struct Producer<T: Message> {
 }
 
 impl<T: Message> Producer<T> {
-    pub(super) fn join(invitation: &Invitation) -> Result<Self, AttachError> {
-        let board = Board::<T>::attach(invitation)?;
+    pub(in crate::shm) fn join(
+        invitation: &Invitation,
+        of: &MessageType,
+        strategy: WaitStrategy,
+    ) -> Result<Self, AttachError> {
+        let board = Board::<T>::attach(invitation, of)?.in_common();
         if board.has_ended() {
             return Err(AttachError::Closed);
         }
@@ -61,7 +67,7 @@ impl<T: Message> Producer<T> {
         let received = Box::new(EventCount::across(received.woken_from_elsewhere(is_over), None));
         let tail = board.lanes[place].resume();
         board.producers.come(place);
-        let (strategy, gone) = (invitation.strategy, Gone::new(is_gone));
+        let gone = Gone::new(is_gone);
         Ok(Self { place, tail, free: None, received, gone, strategy, board, _lock: lock })
     }
 
@@ -174,14 +180,33 @@ impl<T: Message> Producer<T> {
 
     /// Closes the queue, for all processes. What was sent before is received.
     pub fn close(&self) {
-        self.board.end(false);
+        self.board.close(false);
     }
 
-    /// A [`Closer`], which [closes](Self::close) the queue from any thread of this process. It keeps neither
-    /// the queue open nor this producer's place.
+    /// A [`Closer`], which [closes](Self::close) the queue from any thread. It keeps nothing open.
+    ///
+    /// ```
+    /// use annulus::shm::mpmc;
+    ///
+    /// let invitation = mpmc::Builder::new(annulus::Settings::new(4)).build::<u32>()?.invitation;
+    /// let mut consumer = mpmc::consumer::<u32>(&invitation)?;
+    /// let closer = mpmc::producer::<u32>(&invitation)?.closer();
+    /// closer.close(); // its handle is gone
+    /// assert!(closer.is_closed() && !consumer.is_closed());
+    ///
+    /// let producer = mpmc::producer::<u32>(&invitation)?;
+    /// producer.closer().close();
+    /// assert!(consumer.recv().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer::from_weak(self.board.downgrade())
+    }
+
+    /// The places for consumers.
+    pub(in crate::shm) fn consumers(&self) -> Places {
+        Places(Arc::clone(&self.board.consumers))
     }
 
     /// Whether the queue is closed.
@@ -327,7 +352,7 @@ impl<T: Message> Drop for Producer<T> {
     /// All that was sent is received. The place is free then.
     fn drop(&mut self) {
         if self.board.producers.leave(self.place) {
-            self.board.end(false);
+            self.board.close(false);
         }
     }
 }

@@ -8,10 +8,29 @@ use std::time::Duration;
 use annulus::shm::mpmc;
 use annulus::shm::{AttachError, PeerState, ShareError, WhenGone};
 use annulus::{
-    Receive, RecvTimeoutError, Select, SendTimeoutError, Transmit, TryRecvError, TrySendError, WaitStrategy,
+    Notifier, Readiness, Receive, RecvTimeoutError, Select, SendTimeoutError, Transmit, TryRecvError,
+    TrySendError, WaitStrategy,
 };
 
 use super::{Job, LONG, consumer, job, made, of_slots, producer, read};
+
+/// A consumer that has just come looks at all slots, and finds nothing there: that is no message.
+#[test]
+fn new_consumer_of_empty_queue_is_not_ready() {
+    let (_queue, invitation) = made(of_slots(4));
+    let mut producer = producer(&invitation);
+    producer.send(job(0, 0)).unwrap();
+    assert_eq!(consumer(&invitation).recv(), Ok(job(0, 0)));
+    let mut notifier = Notifier::new(consumer(&invitation)).unwrap();
+    assert_eq!(notifier.arm(), Readiness::Armed);
+    producer.send(job(0, 1)).unwrap();
+    assert_eq!(notifier.arm(), Readiness::Ready);
+    let given_back = notifier.get_mut().claim().unwrap();
+    drop(given_back);
+    assert_eq!(notifier.arm(), Readiness::Ready, "it was given again");
+    assert_eq!(notifier.get_mut().recv(), Ok(job(0, 1)));
+    assert_eq!(notifier.arm(), Readiness::Armed);
+}
 
 /// Several producers and consumers, some of which claim and give back: each message is received once, and the
 /// messages of one producer that are given once come in order.
