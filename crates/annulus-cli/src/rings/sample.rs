@@ -183,7 +183,7 @@ pub(crate) fn verb_for(kind: ShmKind) -> &'static str {
     match kind {
         ShmKind::Watch => "`annulus get` prints its values",
         ShmKind::Service => "`annulus call` asks it",
-        ShmKind::Spsc | ShmKind::Mpsc => "`annulus sub --json` receives its messages",
+        ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Mpmc => "`annulus sub --json` receives its messages",
         ShmKind::BroadcastBytes | ShmKind::LosslessBytes => "`annulus sub` prints its records",
         kind if has_messages(kind) => "`annulus sub --json` prints its messages",
         _ => "`annulus info` says what it is",

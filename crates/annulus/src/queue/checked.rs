@@ -52,7 +52,8 @@ impl<M: Message> Cell<M> {
         Self(MaybeUninit::new(*message.encode(&mut MaybeUninit::uninit())))
     }
 
-    /// A copy of these bytes, if they are as many as a message has in a ring. Another process may write there.
+    /// A copy of these bytes, if they are as many as a message has in a ring. Another process may write
+    /// there.
     pub(crate) fn copied(bytes: SharedSlice<'_, u8>) -> Option<Self> {
         let mut cell = MaybeUninit::<M::Wire>::uninit();
         (bytes.len() == size_of::<M::Wire>()).then(|| {

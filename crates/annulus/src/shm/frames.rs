@@ -75,8 +75,8 @@
 //! [`SharedSlice`], of which each read is a copy: copy, check the copy, and use the copy. If you trust the
 //! publisher not to do so (this library's never does), there is a slice after all, in `unsafe` code:
 //! [`SharedSlice::as_slice`].
-// Decision 0161: readers say what they hold; nobody counts. Decision 0173: one size, one publisher, and copies
-// of messages that are checked.
+// Decision 0161: readers say what they hold; nobody counts. Decision 0173: one size, one publisher, and
+// copies of messages that are checked.
 
 mod publisher;
 mod subscriber;
