@@ -40,10 +40,10 @@ pub(crate) struct Arguments {
     /// (for how long a publisher has been silent that promised to be quicker), `pid`, `command`, `kind`,
     /// `capacity`, `payload_bytes`, `published`, `published_per_second`, `pending`, `readers`, `frames`
     /// (of a ring of frames, as in `annulus info --json`), `behind_ns` and `error`. The readers are objects
-    /// with the keys `seat` (null for a process that has the ring but no seat), `state`, `position`, `lag`,
-    /// `behind_ns`, `pid` and `command`. A queue of records counts words of 8 bytes. The `behind_ns` of a ring
-    /// is of all looks at its readers, an object with the keys `p50`, `p90`, `p99`, `p99_9` and `max`. What is
-    /// not known is null.
+    /// with the keys `seat` (null for a process that has the ring but no seat), `state`, `position`,
+    /// `lag`, `behind_ns`, `pid` and `command`. A queue of records counts words of 8 bytes. The
+    /// `behind_ns` of a ring is of all looks at its readers, an object with the keys `p50`, `p90`, `p99`,
+    /// `p99_9` and `max`. What is not known is null.
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -172,6 +172,7 @@ publisher!(Lossless, |publisher, number|
     in_a_task: loan(publisher, number).publish_async().await.map(drop).map_err(|_| SendError(())),
     is_abandoned: publisher.is_closed());
 
+#[allow(clippy::needless_pass_by_value, reason = "a frame that is received is held no longer")]
 fn number(frame: Frame) -> u64 {
     assert_eq!(frame.len(), 8);
     frame.message(0).unwrap().unwrap()

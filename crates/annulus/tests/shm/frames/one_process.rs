@@ -88,7 +88,7 @@ fn message_of_a_frame_is_checked() {
     );
     let bad = frame.message::<bool>(1).unwrap().unwrap_err();
     assert!(bad.to_string().contains('7'), "{bad}");
-    let whole: Vec<_> = frame.messages().unwrap().map(|message| message.ok()).collect();
+    let whole: Vec<_> = frame.messages().unwrap().map(Result::ok).collect();
     assert_eq!(whole, [Some(true), None, Some(false)]);
     // Three bytes are no whole number of these.
     assert!(frame.messages::<u16>().is_none());
