@@ -44,6 +44,7 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+#[cfg(not(annulus_loom))]
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
@@ -86,6 +87,7 @@ pub(crate) struct SlotShape {
 }
 
 /// Where the first slot of a lane lies: two lines, because processors fetch them in pairs.
+#[cfg(not(annulus_loom))]
 const ALIGNMENT: usize = 128;
 
 impl SlotShape {

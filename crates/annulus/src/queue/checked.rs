@@ -17,6 +17,7 @@ use core::slice;
 use super::ends::{Read, Write};
 use super::lane_node::LaneNode;
 use super::roster::Round;
+#[cfg(not(annulus_loom))]
 use super::shared_slice::SharedSlice;
 use crate::base::same_type::Same;
 use crate::error::Refusal;
@@ -54,6 +55,7 @@ impl<M: Message> Cell<M> {
 
     /// A copy of these bytes, if they are as many as a message has in a ring. Another process may write
     /// there.
+    #[cfg(not(annulus_loom))]
     pub(crate) fn copied(bytes: SharedSlice<'_, u8>) -> Option<Self> {
         let mut cell = MaybeUninit::<M::Wire>::uninit();
         (bytes.len() == size_of::<M::Wire>()).then(|| {
