@@ -497,6 +497,7 @@ impl<T: Carried> WorkLane<T> {
             }
             // Others were faster.
         }
+        // Unreached: others are faster at each look: threads have to meet there
         Found::More
     }
 
@@ -560,10 +561,23 @@ impl<T: Carried> WorkLane<T> {
         word.store(ticket.word.finished().0, ordering!(Release unless "work_done_relaxed"));
     }
 
-    /// The places of the readers that hold a message. O(capacity).
+    /// What is left where no message is sent any more: [`There`](Found::There) is one that a reader holds, as
+    /// `may_hold` says of its place, and [`More`](Found::More) one that can be claimed, or was a moment ago.
+    /// Each slot says in one look whether it has a message or is held: one that is given back beside this is
+    /// not missed. O(capacity).
     #[cfg(not(annulus_loom))]
-    pub(crate) fn holders(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.capacity()).filter_map(|slot| self.load(slot).claimed_by())
+    pub(crate) fn left_at_end(&self, may_hold: impl Fn(usize) -> bool) -> Found<()> {
+        for slot in 0..self.capacity() {
+            let word = self.load(slot);
+            match word.claimed_by() {
+                Some(place) if may_hold(place) => return Found::There(()),
+                // Its reader may have given it back, and left, behind the look at the word.
+                Some(_) if self.load(slot) != word => return Found::More,
+                None if word.is_full() => return Found::More,
+                _ => {}
+            }
+        }
+        Found::Nothing
     }
 
     /// work.tell14: how often readers were told to look at all slots.

@@ -14,7 +14,7 @@ use crate::base::common::Common;
 use crate::base::peer_liveness::{Gone, NowAndThen};
 use crate::close::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
-use crate::lane::{Found, Number, PlaceTable, Ticket, WorkLane, WorkReader};
+use crate::lane::{Found, Number, PlaceTable, Ticket, WorkReader};
 use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::queue::Cell;
@@ -405,15 +405,23 @@ impl<T: Message> Consumer<T> {
         if let Some((lane, ticket)) = self.reader.claim_last() {
             return self.take(lane, ticket);
         }
-        if self.is_held_by_others() { Look::Nothing } else { Look::Found(Err(RecvError::CLOSED)) }
+        match self.left_at_end() {
+            Found::There(()) => Look::Nothing,
+            Found::More => Look::Again,
+            Found::Nothing => Look::Found(Err(RecvError::CLOSED)),
+        }
     }
 
-    /// Whether another consumer may hold a message: one that is there, or has died, and nobody has looked
-    /// after it. O(all slots).
-    fn is_held_by_others(&self) -> bool {
+    /// What is left in a closed queue, but what this consumer holds: [`There`](Found::There) is a message
+    /// that another one may hold, which is there, or has died, and nobody has looked after it. O(all slots).
+    fn left_at_end(&self) -> Found<()> {
         let (board, own) = (&self.seat.board, self.seat.place);
-        let is_held = |place| place != own && board.may_hold(place);
-        board.lanes.iter().flat_map(WorkLane::holders).any(is_held) && !seeded!("mpmc_ends_early")
+        if seeded!("mpmc_ends_early") {
+            return Found::Nothing;
+        }
+        let may_hold = |place| place != own && board.may_hold(place);
+        let mut lanes = board.lanes.iter().map(|lane| lane.left_at_end(may_hold));
+        lanes.find(|left| !matches!(left, Found::Nothing)).unwrap_or(Found::Nothing)
     }
 }
 
@@ -446,7 +454,7 @@ unsafe impl<T: Message> Source for Consumer<T> {
         let seat = &self.seat;
         self.reader.may_claim(seat.board.used())
             || self.look_for_deaths()
-            || seat.board.is_closed(&seat.gone) && !self.is_held_by_others()
+            || seat.board.is_closed(&seat.gone) && !matches!(self.left_at_end(), Found::There(()))
     }
 
     fn strategy(&self) -> WaitStrategy {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::shm::mpmc::{self, Builder, Claimed, Consumer, Producer, Queue};
-use annulus::shm::{Invitation, Shared, recv_fd};
+use annulus::shm::{AttachError, Invitation, Shared, recv_fd};
 use proptest::prelude::*;
 
 use crate::scribbler::Scribbler;
@@ -137,6 +137,40 @@ proptest! {
     }
 }
 
+/// Numbers of the header that agree with no queue, or reach beyond the memory.
+#[test]
+fn numbers_that_cant_be() {
+    let made = made();
+    let mut header = [0; 64];
+    made.files[0].read_exact_at(&mut header, 0).unwrap();
+    let word = |at: usize| u64::from_ne_bytes(header[at..at + 8].try_into().unwrap());
+    let (slot_bytes, capacity) = (word(48), word(56));
+    assert_eq!(capacity, (SLOTS * PLACES) as u64);
+    let told = |slot_bytes: u64, capacity: u64| {
+        made.write(24, word(40) + slot_bytes * capacity);
+        made.write(48, slot_bytes);
+        made.write(56, capacity);
+        mpmc::producer::<bool>(&made.invitation).map(drop)
+    };
+    told(slot_bytes, capacity).unwrap();
+    for (slot_bytes, capacity, wanted) in [
+        (slot_bytes / 2, capacity, ("the slots' size", slot_bytes / 2)),
+        (slot_bytes, capacity + 1, ("the capacity", capacity + 1)),
+        (slot_bytes, 0, ("the capacity", 0)),
+    ] {
+        match told(slot_bytes, capacity) {
+            Err(AttachError::Damaged { field, value }) => assert_eq!((field, value), wanted),
+            told => panic!("{wanted:?}: {told:?}"),
+        }
+    }
+    // The last ledger would be beyond the end, although the slots are not.
+    let more = (capacity..).step_by(PLACES);
+    let refused = more.map(|capacity| told(slot_bytes, capacity)).find_map(Result::err).unwrap();
+    let AttachError::Length { found, needed } = refused else { panic!("{refused}") };
+    assert!(found == made.bytes && needed > found, "{found} {needed}");
+    told(slot_bytes, capacity).unwrap();
+}
+
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
 fn beside_a_scribbler() {
@@ -158,6 +192,27 @@ fn beside_a_scribbler() {
     // They are dropped beside it, too.
     drop((made.producer, made.held, made.consumers, made.queue));
     drop(scribbler);
+}
+
+/// A producer that died behind its send, before it noted that: the next one of its place goes on behind it.
+#[test]
+fn next_producer_goes_on_behind_a_send_that_was_not_noted() {
+    /// Where the tail of the first place is.
+    const TAIL: u64 = 512;
+    let mut made = made();
+    let mut before = [0; 8];
+    made.files[0].read_exact_at(&mut before, TAIL).unwrap();
+    made.producer.send(true).unwrap();
+    let mut after = [0; 8];
+    made.files[0].read_exact_at(&mut after, TAIL).unwrap();
+    assert_eq!(u64::from_ne_bytes(after), u64::from_ne_bytes(before).wrapping_add(1));
+    let Made { producer, mut consumers, files, invitation, queue, .. } = made;
+    drop(producer);
+    files[0].write_all_at(&before, TAIL).unwrap();
+    let mut next = mpmc::producer::<bool>(&invitation).unwrap();
+    assert_eq!(next.place(), 0);
+    next.send(false).unwrap();
+    assert_eq!((consumers[0].recv(), consumers[1].recv(), queue.len()), (Ok(true), Ok(false), 0));
 }
 
 /// What is no message is thrown away, and counted.

@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use annulus::pipeline::Pipeline;
 use annulus::shm::mpmc;
-use annulus::shm::{AttachError, PeerState, ShareError, WhenGone};
+use annulus::shm::{AttachError, Directory, PeerState, RingObserver, ShareError, WhenGone};
 use annulus::{
     Notifier, Readiness, Receive, RecvTimeoutError, Select, SendTimeoutError, Transmit, TryRecvError,
-    TrySendError, WaitStrategy,
+    TrySendError, WaitStrategy, Waitable, Worker,
 };
 
 use super::{Job, LONG, consumer, job, made, of_slots, producer, read};
@@ -187,6 +188,26 @@ fn end_comes_behind_held_messages() {
     assert!(second.is_closed());
 }
 
+/// A message that comes back while another consumer looks for the end is not missed, also if the one that had
+/// it leaves at once.
+#[test]
+fn end_comes_behind_what_is_given_back_beside_it() {
+    for round in 0..if cfg!(debug_assertions) { 500 } else { 5_000 } {
+        let (_queue, invitation) = made(of_slots(4).when_no_producer(WhenGone::Close));
+        let (mut producer, mut first, mut second) =
+            (producer(&invitation), consumer(&invitation), consumer(&invitation));
+        producer.send(job(0, round)).unwrap();
+        let held = first.claim().unwrap();
+        drop(producer);
+        let waiting = thread::spawn(move || (second.recv(), second.try_recv()));
+        for _ in 0..round % 64 {
+            thread::yield_now();
+        }
+        drop((held, first));
+        assert_eq!(waiting.join().unwrap(), (Ok(job(0, round)), Err(TryRecvError::Closed)), "{round}");
+    }
+}
+
 /// Which sides may close, and when a side that is gone does.
 #[test]
 fn closes() {
@@ -194,6 +215,8 @@ fn closes() {
     let mut sender = producer(&invitation);
     sender.send(job(0, 0)).unwrap();
     assert_eq!(queue.consumers().state(), PeerState::NotYet);
+    let states = [PeerState::NotYet, PeerState::Alive, PeerState::Closed, PeerState::Dead];
+    assert_eq!(states.map(|state| state.to_string()), ["not there yet", "alive", "closed", "dead"]);
     drop(consumer(&invitation));
     assert!(queue.is_closed());
     assert_eq!(sender.send(job(0, 1)).unwrap_err().0, job(0, 1));
@@ -284,6 +307,131 @@ fn works_as_other_handles_do() {
     drop(feeding.join().unwrap());
 }
 
+/// In front of a worker: its stop comes after what was sent before, however many are in hand.
+#[test]
+fn worker_handles_what_was_sent_before_its_stop() {
+    let (queue, invitation) = made(of_slots(8));
+    let (mut sender, receiver) = (producer(&invitation), consumer(&invitation));
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (go_on, gate) = std::sync::mpsc::channel::<()>();
+    let handler = move |seen: &mut Vec<u64>, message: Job, _: bool| {
+        seen.push(read(&message).1);
+        begun.send(()).unwrap();
+        _ = gate.recv();
+    };
+    let worker = Worker::builder(receiver, Vec::new()).spawn(handler).unwrap();
+    (0..5).for_each(|number| sender.send(job(0, number)).unwrap());
+    begins.recv().unwrap();
+    worker.stop();
+    drop(go_on);
+    assert_eq!(worker.join().unwrap().context, [0, 1, 2, 3, 4]);
+    assert_eq!((queue.len(), queue.is_closed()), (0, false));
+}
+
+#[test]
+fn consumer_feeds_a_pipeline() {
+    let (_queue, invitation) = made(of_slots(8).when_no_producer(WhenGone::Close));
+    let (mut sender, receiver) = (producer(&invitation), consumer(&invitation));
+    let (output, pipeline) = Pipeline::builder().source(receiver).then(|job: Job| job[1]).build();
+    (0..20).for_each(|number| sender.send(job(0, number)).unwrap());
+    drop(sender);
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
+    let statistics = pipeline.stats();
+    assert_eq!((statistics.edges[0].received, statistics.edges[0].depth), (20, 0));
+    pipeline.join().unwrap();
+}
+
+/// A run that finds too little room is sent in part, and the rest comes back.
+#[test]
+fn batch_gives_back_the_rest() {
+    let (queue, invitation) = made(of_slots(3));
+    let (mut sender, mut receiver) = (producer(&invitation), consumer(&invitation));
+    let jobs: Vec<Job> = (0..5).map(|number| job(0, number)).collect();
+    assert_eq!(sender.try_send_batch(&jobs[..2]), Ok(()));
+    assert_eq!(sender.try_send_batch(&jobs[2..]), Err(TrySendError::Full(&jobs[3..])));
+    assert_eq!(receiver.recv(), Ok(jobs[0]));
+    queue.close();
+    assert_eq!(sender.try_send_batch(&jobs[3..]), Err(TrySendError::Closed(&jobs[3..])));
+    assert_eq!(sender.try_send_batch(&[]), Ok(()));
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), jobs[1..3]);
+}
+
+/// A claim that waits has a deadline, and a select waits for room as for a message.
+#[test]
+fn claims_and_sends_wait_in_time() {
+    let (_queue, invitation) = made(of_slots(1));
+    let (mut sender, mut receiver) = (producer(&invitation), consumer(&invitation));
+    assert_eq!(receiver.claim_until(Duration::ZERO).unwrap_err(), RecvTimeoutError::Timeout);
+    sender.send(job(0, 0)).unwrap();
+    let feeding = thread::spawn(move || {
+        let mut select = Select::new();
+        let at = select.send(&mut sender);
+        assert_eq!(select.ready_timeout(LONG), Some(at));
+        drop(select);
+        sender.try_send(job(0, 1)).unwrap();
+        sender
+    });
+    let claimed = receiver.claim_until(LONG).unwrap();
+    assert_eq!(claimed.done(), job(0, 0));
+    assert_eq!(receiver.recv_timeout(LONG), Ok(job(0, 1)));
+    feeding.join().unwrap().close();
+    assert_eq!(receiver.claim_until(LONG).unwrap_err(), RecvTimeoutError::Closed);
+}
+
+/// Each handle has a closer, which ends the queue for all, and does not keep a place.
+#[test]
+fn closers_of_each_handle() {
+    fn is_over(handle: &impl Waitable) -> bool {
+        handle.is_closed()
+    }
+    for which in 0..3 {
+        let (queue, invitation) = made(of_slots(2));
+        let (mut sender, receiver) = (producer(&invitation), consumer(&invitation));
+        let closer = [queue.closer(), sender.closer(), receiver.closer()].into_iter().nth(which).unwrap();
+        assert!(!queue.is_closed() && !is_over(&receiver));
+        closer.close();
+        assert!(queue.is_closed() && is_over(&receiver));
+        assert_eq!(sender.try_send(job(0, 0)), Err(TrySendError::Closed(job(0, 0))));
+    }
+}
+
+/// A process that only looks: by a handle of the queue, and by the name.
+#[test]
+fn queue_is_seen_from_outside() {
+    let path = std::env::temp_dir().join(format!("annulus-mpmc-{}", std::process::id()));
+    let directory = Directory::open(&path).unwrap();
+    let (_queue, invitation) = made(of_slots(4).producers(3).consumers(2));
+    let name = invitation.publish(&directory, "jobs").unwrap();
+    let (mut one, mut other) = (producer(&invitation), producer(&invitation));
+    let mut receiver = consumer(&invitation);
+    (0..3).for_each(|number| one.send(job(0, number)).unwrap());
+    other.send(job(1, 0)).unwrap();
+    receiver.recv().unwrap();
+    let queue = mpmc::queue::<Job>(&invitation).unwrap();
+    assert_eq!((queue.len(), queue.capacity(), queue.given_again()), (3, 4, 0));
+    let observer = RingObserver::of(&directory.find("jobs").unwrap()).unwrap();
+    let numbers = observer.numbers().unwrap();
+    assert_eq!((numbers.published, numbers.pending), (4, Some(3)));
+    drop(name);
+    std::fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn each_handle_has_a_debug_form() {
+    let (queue, invitation) = made(of_slots(4));
+    let (mut sender, mut receiver) = (producer(&invitation), consumer(&invitation));
+    (0..2).for_each(|number| sender.send(job(0, number)).unwrap());
+    drop(receiver.claim().unwrap());
+    let claimed = receiver.claim().unwrap();
+    let said = format!("Claimed {{ message: {:?}, given_before: 1, .. }}", job(0, 0));
+    assert_eq!(format!("{claimed:?}"), said);
+    let said = "Queue { len: 1, capacity: 4, given_again: 1, dropped: 0, closed: false, .. }";
+    assert_eq!(format!("{queue:?}"), said);
+    assert_eq!(format!("{sender:?}"), "Producer { len: 1, capacity: 4, closed: false, .. }");
+    queue.close();
+    assert_eq!(format!("{sender:?}"), "Producer { len: 1, capacity: 4, closed: true, .. }");
+}
+
 #[cfg(feature = "async")]
 #[test]
 fn tasks_wait() {
@@ -300,6 +448,14 @@ fn tasks_wait() {
     }
     assert!(pollster::block_on(receiver.recv_async()).is_err());
     sending.join().unwrap();
+
+    // A task that waits for room learns of the end, and has its message back.
+    let (queue, invitation) = made(of_slots(1));
+    let (mut sender, _receiver) = (producer(&invitation), consumer(&invitation));
+    sender.send(job(0, 0)).unwrap();
+    queue.close();
+    let refused = pollster::block_on(sender.send_async(job(0, 1))).unwrap_err();
+    assert_eq!(refused.0, job(0, 1));
 }
 
 #[test]
