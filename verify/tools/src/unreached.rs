@@ -60,10 +60,12 @@ fn kinds(lines: &[Line]) -> Vec<Option<bool>> {
     kinds
 }
 
-/// The last line of what begins in this one.
+/// The last line of what begins in this one: behind the bounds of a function, too.
 fn end_of_block(lines: &[Line], first: usize) -> usize {
-    let mut depth = 0_usize;
+    let is_where = |index: usize| lines.get(index).is_some_and(|line| line.code.trim() == "where");
+    let (mut depth, mut has_bounds) = (0_usize, false);
     for (index, line) in lines.iter().enumerate().skip(first) {
+        has_bounds = is_where(index) || has_bounds && !line.code.contains('{');
         for letter in line.code.chars() {
             match letter {
                 '(' | '[' | '{' => depth += 1,
@@ -71,7 +73,8 @@ fn end_of_block(lines: &[Line], first: usize) -> usize {
                 _ => {}
             }
         }
-        if depth == 0 && !line.code.ends_with('=') || line.code.starts_with('}') && index > first {
+        let goes_on = line.code.ends_with('=') || has_bounds || is_where(index + 1);
+        if depth == 0 && !goes_on || line.code.starts_with('}') && index > first {
             return index;
         }
     }
@@ -92,6 +95,16 @@ mod tests {
         let (found, excused) = lines(&tree, &lcov("ring/a.rs", 16));
         let numbers: Vec<_> = found.iter().filter_map(|line| line.split(':').nth(1)).collect();
         assert_eq!((numbers, excused), (vec!["1", "4", "12", "13"], 4));
+    }
+
+    #[test]
+    fn an_excuse_is_for_the_bounds_of_a_function() {
+        let mut tree = Tree::default();
+        let text = "// Unreached: luck\nfn first() -> u8\nwhere\n    T: Copy,\n{\n    one()\n}\nfn second() {\n    one();\n}\n";
+        tree.write("crates/annulus/src/ring/a.rs", text.to_owned());
+        let (found, excused) = lines(&tree, &lcov("ring/a.rs", 10));
+        let numbers: Vec<_> = found.iter().filter_map(|line| line.split(':').nth(1)).collect();
+        assert_eq!((numbers, excused), (vec!["8", "9"], 4));
     }
 
     /// Of any folder, and not of tests, whether a line or a file of its own.

@@ -388,7 +388,7 @@ impl<T> Drop for CommonAllocation<T> {
 macro_rules! written {
     ($place:expr, Self { $($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)? }) => {{
         let place: *mut Self = $place;
-        // The compiler refuses this where a field is missing.
+        // Unreached: it is there to be compiled: the compiler refuses it where a field is missing
         let _ = |whole: &Self| { let Self { $($(#[$attribute])* $field: _),* } = whole; };
         $($(#[$attribute])* (&raw mut (*place).$field).write($value);)*
     }};

@@ -148,6 +148,7 @@ impl Receivers {
             let sealed = word | SEALED;
             match self.word.compare_exchange_weak(word, sealed, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
+                // Unreached: another thread adds a handle at the same moment; loom bus
                 Err(now) => word = now,
             }
         }

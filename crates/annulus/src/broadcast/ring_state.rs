@@ -437,6 +437,7 @@ impl<S: Store> RingState<S> {
             fence(Ordering::Release);
         }
         if self.head.let_end_go(sequence) {
+            // Unreached: somebody closes the ring while numbers are left out: threads have to meet there
             self.end_here();
         }
         if !seeded!("skip_wakes_nobody") {

@@ -526,6 +526,7 @@ fn pass_losses<T: Message, M: Mode>(
             Err(why) => return (cursor, losses, Err(why)),
         }
     }
+    // Unreached: the ring is overwritten at each look: threads have to meet there
     (cursor, losses, Err(NoMessage::Empty))
 }
 

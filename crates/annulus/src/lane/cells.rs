@@ -15,7 +15,6 @@
 //! ```
 
 use core::alloc::Layout;
-use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -136,16 +135,9 @@ impl<T> Cells<T> {
 /// The numbers of a ring are another type, [`Sequence`](crate::base::sequence::Sequence): they never wrap, so
 /// they have an order, and a distance back is 0. One type for both would allow the wrong steps in each, and
 /// would change the code of a ring. For the same reason there are two types of stamp.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Number(u64);
-
-/// As the bare number: builders show it.
-impl fmt::Debug for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
 
 impl Number {
     #[inline(always)]

@@ -113,6 +113,7 @@ impl TextLine {
         let this = if number < 10 { self } else { self.number(number / 10) };
         match core::str::from_utf8(&digit) {
             Ok(digit) => this.text(digit),
+            // Unreached: says that it can't happen: a digit is text
             Err(_) => this,
         }
     }
@@ -120,6 +121,7 @@ impl TextLine {
     const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(line) => line,
+            // Unreached: says that it can't happen: a line is made of texts
             Err(_) => "padding",
         }
     }

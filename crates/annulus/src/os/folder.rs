@@ -125,6 +125,7 @@ impl Folder {
         if placed == Err(Errno::INVAL) {
             // Unreached: a file system that knows no such rename
             mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700))?;
+            // Unreached: as above
             return set_mode(&opened_as_path(CWD, path)?, FileType::Directory, mode);
         }
         placed
@@ -178,6 +179,7 @@ impl Folder {
                 fchmod(&made, Mode::from_raw_mode(mode))?;
                 made
             }
+            // Unreached: in processes of other users than root, which may open any file
             Err(Errno::ACCESS) => {
                 // A process with a mask has not come to give it its mode, or ended before.
                 return match opened_as_path(&self.0, LOCK) {

@@ -140,6 +140,7 @@ impl PoolState {
                     // Unreached: a slab comes back between two looks: two threads have to meet there
                     now => seen = now,
                 }
+                // Unreached: as above
                 continue;
             }
             match head.pop(seen, self.word(top).link()) {

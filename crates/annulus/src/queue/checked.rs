@@ -157,6 +157,7 @@ impl<T, M: Message, W: Write<Cell<M>>> Write<T> for CheckedWrite<T, M, W> {
         sent
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> &AtomicU64 {
         self.end.watched()
     }
@@ -229,6 +230,7 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
         self.end.before_spin();
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.end.watched()
     }
@@ -262,6 +264,7 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
     }
 
     #[inline]
+    // Unreached: nobody asks a checked end: the two verbs below are its own
     fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         let Self { end, checked } = self;
         end.take_some(most, |cell| checked.hand_out(cell, &mut each))

@@ -105,6 +105,7 @@ pub(crate) trait Read<T> {
 
     /// A copy of the next message, which [`has_certain_message`](Self::has_certain_message) has seen.
     #[cfg(feature = "shm")]
+    // Unreached: an end whose messages are not checked is not asked
     fn peek(&mut self) -> Option<T>
     where
         T: Copy,

@@ -161,6 +161,7 @@ pub(crate) unsafe trait Parts: Sized + 'static {
 /// Checks that the ends of a kind are `Send` and `Sync` where its messages, called `T`, are `Send`.
 macro_rules! sendable {
     ([$($generics:tt)*] $($End:ty),*) => {
+        // Unreached: it is there to be compiled
         const _: () = {
             const fn is_sendable<E: Send + Sync>() {}
             #[allow(dead_code, reason = "it is there to be compiled")]

@@ -108,6 +108,7 @@ impl<T: Send> spsc::Consumer<T> {
     /// # Safety
     ///
     /// As of [`take_back`](Self::take_back).
+    // Unreached: only the C library reaches it
     pub unsafe fn settle(&mut self) {
         self.end.end.take_back();
         self.end.end.wake_again();

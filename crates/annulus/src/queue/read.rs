@@ -696,6 +696,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     }
 
     /// lane.take8, once more: wakes the producer that waits for slots.
+    // Unreached: only the C library reaches it
     pub(super) fn wake_again(&self) {
         self.node.released.notify();
     }

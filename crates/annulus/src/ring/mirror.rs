@@ -113,6 +113,7 @@ impl Mirror {
                 // SAFETY: it lives as long as the ring. Release: pairs with the Acquire in `Seen::bound`.
                 unsafe { numbers.as_ref() }.bound.store(bound.get(), Ordering::Release);
             }
+            // Unreached: the numbers of the others are seen in the memory of this process
             _ => _ = bound,
         }
     }

@@ -488,6 +488,7 @@ fn long_at(memory: &SharedMemory, offset: usize) -> u64 {
     if cfg!(target_endian = "little") {
         u64::from(high) << 32 | u64::from(low)
     } else {
+        // Unreached: on machines that write the highest byte first
         u64::from(low) << 32 | u64::from(high)
     }
 }

@@ -116,3 +116,49 @@ impl Payload {
         self.bytes.max(1)
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use crate::message::schema::Kind;
+    use std::format;
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    /// A struct with so many fields, twice: a text can't have as many as a type.
+    fn twice(fields: usize, of: &str) -> Schema {
+        let fields: Vec<_> = (0..fields).map(|number| format!("field{number}:{of}")).collect();
+        let part: Schema = format!("{{{}}}", fields.join(",")).parse().unwrap();
+        let mut whole: Schema = "{a:u8,b:u8}".parse().unwrap();
+        let Kind::Struct(pair) = &*whole.kind else { panic!("{whole}") };
+        let mut pair = pair.to_vec();
+        pair[1].offset = part.size();
+        for field in &mut pair {
+            field.kind = part.kind.clone();
+        }
+        whole.kind = Kind::Struct(pair.into()).into();
+        whole
+    }
+
+    #[test]
+    fn schema_that_is_too_long_is_refused() {
+        let schema = twice(4_000, "u8");
+        let long = schema.to_string().len();
+        let refused = MessageType::described(schema, 1).written().unwrap_err();
+        assert!(matches!(refused, ShareError::Schema { bytes, most: 65_536 } if bytes == long), "{refused}");
+        let said = format!("has {long} bytes as text, and a ring holds 65536: take fewer fields");
+        assert!(refused.to_string().contains(&said), "{refused}");
+    }
+
+    /// Comments are left out where there is no room for them.
+    #[test]
+    fn schema_with_long_comments_is_written_without() {
+        let schema = twice(800, "u8(ns)\"what it is, in many words that nobody needs for a message\"");
+        assert!(schema.to_string().len() > Schema::LONGEST);
+        let (payload, text) = MessageType::described(schema.clone(), 1).written().unwrap();
+        assert_eq!((payload.schema_bytes, text.contains("words")), (text.len(), false));
+        let read: Schema = text.parse().unwrap();
+        assert_eq!(read.fingerprint(), schema.fingerprint());
+        assert!(read.differences(&schema).is_empty());
+    }
+}

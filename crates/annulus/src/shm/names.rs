@@ -95,6 +95,7 @@ impl Names {
         let file = numbers_of(name);
         self.folder.file_or_new(&file).map_err(|error| match error {
             error if folder::is_in_the_way(&error) => NameError::InTheWay { name: name.to_string() },
+            // Unreached: a process that may open no more files
             error => {
                 let error = at(self.path.join(file).display(), error);
                 NameError::System { name: name.to_string(), error }
@@ -345,6 +346,7 @@ impl Holder {
     pub(super) fn number_in_proc(&self) -> Option<u32> {
         match &self.process {
             ProcessSeen::There(process) => process.number_in_proc(),
+            // Unreached: a process that ends between two looks at its name: two have to meet there
             ProcessSeen::Gone => None,
             // Unreached: as above
             ProcessSeen::Hidden => self.process().map(ProcessId::pid),
@@ -404,6 +406,7 @@ impl NameSocket {
                     Ok((client, _)) => _ = fds.iter().try_for_each(|fd| send_fd(&client, fd.as_fd())),
                     Err(_) if is_shut_down(&answering) => break,
                     // The process, or the system, has no descriptor left for the connection.
+                    // Unreached: the system has no descriptor left
                     Err(_) => thread::sleep(REST),
                 }
             }

@@ -161,7 +161,7 @@ pub(super) fn create<T: Message>(
     let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
     let offset = layout.slots_offset().ok_or_else(too_large)?;
     let slots_end = layout.total_bytes().ok_or_else(too_large)?;
-    let place = numbers.place(slots_end).ok_or_else(|| numbers.too_large())?;
+    let place = numbers.place(slots_end).ok_or_else(too_large)?;
     let memory = PlacedMemory::create("annulus watch", place.end, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;

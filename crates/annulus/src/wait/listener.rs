@@ -30,6 +30,7 @@ impl Listener {
     #[inline]
     fn settle(&self, woken: Woken) {
         if woken.is_short {
+            // Unreached: a wake-up of another thread falls short: threads have to meet there
             self.wait_point().wake();
         }
     }

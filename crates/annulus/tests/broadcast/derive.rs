@@ -115,6 +115,14 @@ struct Stamped<T: Copy, const N: usize> {
     also: [Option<T>; N],
 }
 
+/// An array of what is taken apart itself.
+#[derive(Clone, Copy, Debug, PartialEq, Message)]
+#[message(packed)]
+struct Orders {
+    count: u8,
+    all: [Order; 2],
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
 enum Either<A, B>
 where
@@ -260,6 +268,7 @@ fn plain_types_come_through_every_ring() {
 #[test]
 fn padded_types_come_through_every_ring() {
     through_every_ring(everything);
+    through_every_ring(|number| Orders { count: number, all: [order(number), order(!number)] });
     through_every_ring(inner::Padded::new);
 }
 
@@ -307,6 +316,7 @@ fn a_wire_has_no_padding() {
     assert_eq!(size_of::<<Many as Encoded>::Wire>(), 2);
     assert_eq!(size_of::<<ManyWithData as Encoded>::Wire>(), 2 + 1 + 8);
     assert_eq!(size_of::<<Order as Encoded>::Wire>(), 1 + 8 * LONG);
+    assert_eq!(size_of::<<Orders as Encoded>::Wire>(), 1 + 2 * size_of::<<Order as Encoded>::Wire>());
     assert_eq!(size_of::<<Either<u8, u32> as Encoded>::Wire>(), 1 + 4 + 2);
     assert_eq!(size_of::<<Plain as Encoded>::Wire>(), size_of::<Plain>());
 }

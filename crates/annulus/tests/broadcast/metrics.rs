@@ -162,6 +162,30 @@ fn rings_of_one_name_add_up() {
     assert_eq!(numbers(&notes), "6 1 0 0 0", "once");
 }
 
+/// What both count is added, and the higher of two marks is the mark.
+#[test]
+fn counts_of_one_name_add_up() {
+    let notes = Notes::default();
+    let ring = || broadcast::lossy_with::<u64>(Settings::new(4).name("both").statistics(true)).unwrap();
+    let ((mut first, first_source), (mut second, second_source)) = (ring(), ring());
+    let (mut reader, mut other) = (first_source.subscribe(), second_source.subscribe());
+    assert!(exported::export(&first.observer()) && exported::export(&second.observer()));
+    (0..9).for_each(|number| first.publish(number));
+    (0..6).for_each(|number| second.publish(number));
+    assert_eq!((reader.try_recv(), other.try_recv()), (Ok(5), Ok(2)));
+    let both = notes.refreshed("both");
+    let lagged = (reader.total_lagged() + other.total_lagged()).to_string();
+    assert_eq!(
+        (both["annulus_lagged_total"].to_string(), both["annulus_rings"].to_string()),
+        (lagged, "2".into())
+    );
+    let highest = [first.stats(), second.stats()].map(|stats| stats.counted.unwrap().high_water);
+    assert_eq!(both["annulus_high_water"].to_string(), highest.iter().max().unwrap().to_string());
+    for nothing in ["sleeps", "wake_ups", "rests"] {
+        assert_eq!(both[&format!("annulus_{nothing}_total")].to_string(), "0", "{nothing}");
+    }
+}
+
 #[test]
 fn a_topic_is_exported_by_its_name() {
     let notes = Notes::default();

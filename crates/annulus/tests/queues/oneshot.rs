@@ -193,6 +193,14 @@ fn a_worker_that_is_stopped() {
     assert_eq!(sender.send(6), Err(annulus::SendError(6)));
 }
 
+#[cfg(feature = "async")]
+#[test]
+fn future_shows_its_receiver() {
+    let (_sender, receiver) = oneshot::channel::<u32>();
+    let said = format!("RecvFuture {{ receiver: {receiver:?}, .. }}");
+    assert_eq!(format!("{:?}", std::future::IntoFuture::into_future(receiver)), said);
+}
+
 /// The pipeline ends behind the one value, as behind the last one of any ring.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[test]

@@ -4,6 +4,7 @@
 
 mod broadcast;
 mod broadcast_bytes;
+mod dynamic_forms;
 mod frames;
 mod mp_broadcast;
 mod mpmc;

@@ -273,6 +273,7 @@ impl Publisher<Lossless> {
         let put = admitted.and_then(|()| {
             // As in a lossy ring: a lossy subscriber may still need what is there.
             if self.extents.single.shared.is_ending() {
+                // Unreached: somebody closes the ring behind the look for room: threads have to meet there
                 return Err(Refusal::Closed);
             }
             let extent = self.area.write(&mut self.pen, record);

@@ -122,6 +122,60 @@ fn a_checker_is_as_long_as_the_text() {
     }
 }
 
+/// As wide as integers are.
+#[test]
+fn enums_of_128_bits_have_each_number() {
+    for (text, numbers) in [
+        ("enum u128{a=0,b=7}", [0_i128, 7]),
+        ("enum i128{a=-170141183460469231731687303715884105728,b=-1}", [i128::MIN, -1]),
+    ] {
+        let schema = parsed(text);
+        assert_eq!(schema.to_string(), text);
+        let checker = Checker::new(&schema);
+        assert_eq!((checker.size(), checker.any_bytes_are_messages()), (16, false));
+        assert!(numbers.iter().all(|number| checker.is_message(&number.to_ne_bytes())));
+        assert!(!checker.is_message(&8_i128.to_ne_bytes()));
+    }
+    let refused = "enum u128{a=-1}".parse::<Schema>().unwrap_err();
+    assert_eq!(refused.at, 10, "{refused}");
+}
+
+/// Schemas are equal, and have one hash, where their texts are.
+#[cfg(feature = "std")]
+#[test]
+fn equal_schemas_have_one_hash() {
+    let state = std::hash::RandomState::new();
+    let hash = |text: &str| core::hash::BuildHasher::hash_one(&state, parsed(text));
+    assert_eq!(hash(QUOTE), hash(&QUOTE.replace(',', " , ")));
+    assert_ne!(hash(QUOTE), hash(&QUOTE.replace("ask", "asks")));
+}
+
+#[test]
+#[should_panic(expected = "a constant is of a type")]
+fn schema_of_a_text_is_no_part_of_a_constant() {
+    let _ = parsed(QUOTE).part();
+}
+
+#[test]
+fn text_that_is_too_long_is_refused() {
+    let longest = format!("{QUOTE}{}", " ".repeat(Schema::LONGEST - QUOTE.len()));
+    assert_eq!(parsed(&longest), parsed(QUOTE));
+    let refused = format!("{longest} ").parse::<Schema>().unwrap_err();
+    assert_eq!(
+        (refused.at, refused.to_string().contains("65,536 bytes at most")),
+        (65_536, true),
+        "{refused}"
+    );
+}
+
+/// Where the bytes agree with the schema, the type alone knows what is wrong.
+#[test]
+fn value_that_only_its_type_refuses_has_no_field() {
+    let bad = BadValue::of(<u8 as crate::Message>::SCHEMA, &[7]);
+    assert_eq!((bad.field(), bad.offset()), (None, 0));
+    assert_eq!(bad.to_string(), "a field of a type of another library has no value of it");
+}
+
 /// Any kind, without a name of its own.
 fn any_kind() -> impl Strategy<Value = String> {
     let scalar = select(Scalar::ALL.map(|(_, name)| name.to_string()).to_vec());

@@ -144,6 +144,7 @@ pub(super) trait Sends: Send {
     }
 
     /// Sends so many bytes of the room, as they are there. False where the ring was closed before.
+    // Unreached: this ring lends no room that could be sent
     fn commit(&mut self, _: usize) -> bool {
         false
     }
@@ -296,6 +297,7 @@ impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
         in_parts(run, |rest| {
             let room = self.reserve_until(rest.len(), until).map_err(|error| of_timed(&error))?;
             match room.write_slice(rest) {
+                // Unreached: the ring is closed behind the reservation: threads have to meet there
                 0 => Err(Refusal::Closed),
                 sent => Ok(sent),
             }
@@ -625,6 +627,7 @@ impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
             let there = self.readable_shared();
             let taken = there.len().min(left);
             if taken == 0 {
+                // Unreached: another process has moved the queue's numbers back
                 break;
             }
             there.slice(taken - bytes..taken).copy_to(message);

@@ -179,6 +179,7 @@ impl InLanes for AskedBytes {
             // (Room ends between two messages.)
             Ok(room) if room.len() == bytes.len() => {
                 if room.write_slice(bytes) == 0 {
+                    // Unreached: the service is closed behind the reservation: threads have to meet there
                     Err(TrySendError::Closed(asked))
                 } else {
                     Ok(())

@@ -5,7 +5,6 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::Text;
-use crate::error::CapacityError;
 use crate::memory::PlacedMemory;
 use crate::os::shared_memory::SharedMemory;
 use crate::ring::cells::SLOTS;
@@ -50,10 +49,6 @@ impl TableNumbers {
         }
         // A reader that has lost notices looks at all cells: then no oftener than at one for each notice.
         Ok(Self { cells, notices: cells.next_power_of_two().max(64) })
-    }
-
-    pub(super) fn too_large(&self) -> CapacityError {
-        CapacityError::TooLarge { capacity: self.cells, slot_bytes: KEY_BYTES }
     }
 
     /// The slots of the cells end there.

@@ -254,9 +254,11 @@ fn is_ready<F>(mut look: impl FnMut() -> Look<F>) -> bool {
         match look() {
             Look::Found(_) => return true,
             Look::Nothing => return false,
+            // Unreached: the notice is overwritten at each look: threads have to meet there, here and below
             Look::Again => {}
         }
     }
+    // Unreached: as above
     true
 }
 
@@ -505,6 +507,7 @@ unsafe impl<T: Message> Source for Receiver<T> {
         Source::wait_point(&self.notices)
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Source::watched(&self.notices)
     }

@@ -100,6 +100,7 @@ impl EventCount {
     pub(crate) fn wake_tasks(&self) {
         // (Where there is no elsewhere, the tasks are here.)
         if self.wake_tasks_of(&self.tasks, TASK) {
+            // Unreached: others left a wish that fell short: threads have to meet there
             self.wake();
         }
     }
@@ -185,6 +186,7 @@ impl EventCount {
         // seen here.
         fence::full();
         if sleepers & TASK != 0 && !seeded!("tasks_taken_down_unseen") && self.tasks().wake_all().is_short {
+            // Unreached: as in `wake_tasks`
             self.wake();
         }
     }

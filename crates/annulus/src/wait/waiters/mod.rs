@@ -115,6 +115,7 @@ impl Waiters {
         self.first.vacate();
         let (waker, is_woken) = abandoned(waker)?;
         if is_woken {
+            // Unreached: the owner leaves while another thread wakes it: threads have to meet there
             return Some(waker);
         }
         // Others' code.

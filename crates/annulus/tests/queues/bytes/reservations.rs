@@ -26,6 +26,21 @@ fn dropped_reservation_sends_nothing() {
     }
 }
 
+/// The lengths that each side knows.
+#[test]
+fn both_sides_know_the_longest_record() {
+    let (mut producer, mut consumer) = channel(64);
+    assert_eq!((producer.max_len(), consumer.max_len()), (32, 32));
+    let empty = producer.try_reserve(0).unwrap();
+    assert!(empty.is_empty());
+    empty.commit().unwrap();
+    let longest = producer.try_reserve(consumer.max_len()).unwrap();
+    assert_eq!((longest.len(), longest.is_empty()), (32, false));
+    drop(longest);
+    assert_eq!(consumer.try_read().unwrap().len(), 0);
+    assert!(producer.try_reserve(consumer.max_len() + 1).is_err());
+}
+
 /// One that is cut takes only the room of what is sent.
 #[test]
 fn a_record_may_be_shorter_than_its_reservation() {

@@ -108,10 +108,73 @@ fn wait_in_place_gives_up_in_time() {
     waits_in_place::<mpsc::Mpsc>();
 }
 
+#[test]
+#[should_panic(expected = "at least 1")]
+fn short_form_without_a_slot_panics() {
+    let _ = spsc::channel::<u64>(0);
+}
+
+/// A copy of a shared slice shows the same messages.
+#[test]
+fn shared_slice_is_copied() {
+    fn again<S: Clone>(shown: &S) -> S {
+        shown.clone()
+    }
+    let (mut producer, mut consumer) = spsc::channel(4);
+    producer.send_batch(&[1, 2, 3]).unwrap();
+    let shown = consumer.readable_shared();
+    assert_eq!((again(&shown).to_vec(), shown.to_vec()), (vec![1, 2, 3], vec![1, 2, 3]));
+}
+
 #[cfg(feature = "async")]
 mod tasks {
+    use std::pin::pin;
+    use std::task::{Context, Poll};
+
     use super::*;
-    use crate::support::tasks::block_on;
+    use crate::support::tasks::{Counting, block_on};
+
+    /// A batch in a task waits at the queue of both sides: for room, and for a message.
+    #[test]
+    fn ordered_batches_wait_in_tasks() {
+        let (sender, receiver) = ordered::channel(2);
+        let (count, mut values) = (Counting::new(), [0; 4]);
+        let waker = count.waker();
+        let mut context = Context::from_waker(&waker);
+        {
+            let mut batch = pin!(receiver.recv_batch_async(&mut values));
+            assert!(batch.as_mut().poll(&mut context).is_pending());
+            sender.send(1).unwrap();
+            assert!(count.wakes() > 0);
+            assert_eq!(batch.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
+        }
+        assert_eq!(values, [1, 0, 0, 0]);
+        let before = count.wakes();
+        let mut batch = pin!(sender.send_batch_async(&[2, 3, 4]));
+        assert!(batch.as_mut().poll(&mut context).is_pending());
+        assert_eq!((receiver.recv(), receiver.recv()), (Ok(2), Ok(3)));
+        assert!(count.wakes() > before);
+        assert_eq!(batch.as_mut().poll(&mut context), Poll::Ready(Ok(())));
+        assert_eq!(receiver.recv(), Ok(4));
+    }
+
+    #[test]
+    fn task_waits_for_messages_in_place() {
+        let (mut producer, mut consumer) = spsc::channel(4);
+        let waker = Counting::new().waker();
+        let mut context = Context::from_waker(&waker);
+        {
+            let mut shown = pin!(consumer.wait_readable_shared_async());
+            assert!(shown.as_mut().poll(&mut context).is_pending());
+            producer.send_batch(&[1, 2]).unwrap();
+            let Poll::Ready(Ok(shown)) = shown.as_mut().poll(&mut context) else { panic!("they are there") };
+            assert_eq!(shown.to_vec(), [1, 2]);
+        }
+        consumer.advance(2);
+        drop(producer);
+        assert!(block_on(consumer.wait_readable_shared_async()).is_err());
+        assert_eq!((consumer.total_corrupt(), consumer.last_corrupt()), (0, None));
+    }
 
     fn unpinned<F: Future + Send + Unpin>(future: F) -> F {
         future

@@ -1,18 +1,20 @@
 //! What another process writes is a message, or each verb says or counts that it is none, and goes on.
 
 use std::fs::File;
+use std::num::Wrapping;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use annulus::Settings;
 use annulus::broadcast::{LossyMode, MayLose, Subscriber};
 use annulus::schema::BadValue;
-use annulus::shm::{Invitation, Shared, broadcast, mp_broadcast};
+use annulus::shm::{Directory, Invitation, NamedSubscriber, Received, Shared, broadcast, mp_broadcast};
 use annulus::{
     LossyRecvError, LossyTryRecvError, Message, Receive, RecvTimeoutError, Text, WaitStrategy, Worker,
 };
 
 use crate::broadcast::hostile::copy_of;
+use crate::broadcast::names::Scratch;
 
 const CAPACITY: usize = 64;
 
@@ -111,6 +113,7 @@ fn each_value_of_each_byte() {
     assert_eq!(of(quote(7)), 254 + 254 + 251 + 255 + 4 * 128);
     assert!(of(Order::Limit { price: 1.5, side: Some(Side::Buy) }) > 3 * 250);
     assert!(of(Order::Named('ß')) > 250 && of(Order::Cancel) > 250);
+    assert_eq!((of([true, false, true]), of(Wrapping(true)), of(Wrapping(7_u16))), (3 * 254, 254, 0));
     assert_eq!(of(7u64), 0);
 }
 
@@ -128,6 +131,29 @@ fn the_field_and_the_number() {
     assert_eq!(error.to_string(), text);
     let Err(LossyRecvError::Corrupt(bad)) = subscriber.recv_or_lag() else { panic!("5 do not fit") };
     assert_eq!((&*bad.field().unwrap().name, bad.number(), bad.offset()), ("venue", 5, 6));
+    let said = [
+        LossyRecvError::Corrupt(bad).to_string(),
+        LossyTryRecvError::Corrupt(bad).to_string(),
+        format!("what another process has written is no message: {bad}"),
+    ];
+    assert!(said.iter().all(|text| *text == said[0]), "{said:?}");
+    let said = format!("{subscriber:?}");
+    assert_eq!(said, "Subscriber { cursor: 2, received: 0, lagged: 0, corrupt: 2, .. }");
+}
+
+/// A subscriber of a name is told of what is none, too, and goes on.
+#[test]
+fn subscriber_of_a_name_is_told_what_is_none() {
+    let (slots, invitation) = lossy_with(&[quote(0), quote(1)]);
+    slots.write(0, 4, &[9]);
+    let scratch = Scratch::new("corrupt");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    let mut subscriber = NamedSubscriber::<Quote>::new(&directory, "quotes").unwrap().begin_with_oldest();
+    assert!(matches!(subscriber.recv(), Ok(Received::Began { missed: 0, .. })));
+    let Ok(Received::Corrupt(bad)) = subscriber.recv() else { panic!("9 is no side") };
+    assert_eq!((bad.number(), bad.offset()), (9, 4));
+    assert_eq!(subscriber.recv().unwrap(), Received::Message(quote(1)));
 }
 
 /// Messages 1, 4, 5 and 9 of ten are none.

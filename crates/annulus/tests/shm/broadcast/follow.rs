@@ -432,6 +432,7 @@ fn numbers_go_on_exactly_after_a_close() {
     for count in [0, 3, 5, 1] {
         let numbering = directory.numbering("a").unwrap();
         assert_eq!(numbering.next(), first);
+        assert_eq!(format!("{numbering:?}"), format!("Numbering {{ name: \"a\", next: {first}, .. }}"));
         let error = directory.numbering("a").unwrap_err();
         assert!(matches!(error, NameError::Taken { process: None, .. }), "{error}");
         let mut made = numbering.lossy::<u64>(Settings::new(4)).unwrap();
@@ -470,7 +471,10 @@ fn numbers_go_on_exactly_after_a_close() {
     // What is no such file stays as it is.
     std::fs::write(scratch.0.join(".b.numbers"), "something else").unwrap();
     std::fs::create_dir(scratch.0.join(".c.numbers")).unwrap();
-    for name in ["b", "c"] {
+    std::fs::write(scratch.0.join(".e.numbers"), [0; 4096]).unwrap();
+    let pipe = scratch.0.join(".f.numbers");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    for name in ["b", "c", "e", "f"] {
         let error = directory.numbering(name).unwrap_err();
         assert!(matches!(error, NameError::InTheWay { .. }), "{error}");
     }

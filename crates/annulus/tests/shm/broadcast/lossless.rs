@@ -34,6 +34,20 @@ fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {
     (publisher, invitation.with_wait_strategy(BLOCK).accept_lossless().unwrap())
 }
 
+/// A subscriber that takes no seat begins with the next message, or with the oldest.
+#[test]
+fn subscriber_without_a_seat_begins_where_it_likes() {
+    let (mut publisher, ring) = ring(4);
+    let seated = ring.subscribe().unwrap();
+    (0..3).for_each(|number| publisher.publish(number).unwrap());
+    let (mut next, mut oldest) = (ring.subscribe_lossy(), ring.subscribe_lossy_from_oldest());
+    assert_eq!((next.cursor(), oldest.cursor(), seated.cursor()), (3, 0, 0));
+    assert_eq!((next.try_recv(), oldest.try_recv()), (Err(TryRecvError::Empty), Ok(0)));
+    drop(seated);
+    (3..9).for_each(|number| publisher.publish(number).unwrap());
+    assert_eq!((next.total_lagged(), oldest.try_recv()), (0, Ok(5)), "nobody waits for it");
+}
+
 #[test]
 fn the_publisher_waits_for_the_slowest() {
     let (mut publisher, ring) = ring(4);

@@ -20,6 +20,8 @@ fn records_of_any_length_come_in_order() {
     let (mut subscriber, mut buffer) = (ring.subscribable().subscribe(), vec![7; 3]);
     assert_eq!((subscriber.capacity(), subscriber.max_len(), subscriber.max_records()), (1024, 512, 32));
     assert_eq!(ring.state(), PeerState::Alive);
+    let said = format!("AcceptedBytes {{ subscribable: {:?}, .. }}", ring.subscribable());
+    assert_eq!(format!("{ring:?}"), said);
     assert_eq!(subscriber.try_recv(&mut buffer), Err(TryRecvError::Empty));
     assert!(buffer.is_empty());
     for length in (0..=512).chain([512, 0, 512]) {

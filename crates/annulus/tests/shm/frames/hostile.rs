@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
-use annulus::shm::frames::FrameError;
+use annulus::shm::frames::{FrameError, SubscribeError};
 use annulus::shm::{AttachError, Invitation, recv_fd, send_fd};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -113,6 +113,28 @@ fn frames_that_cant_be() {
         assert_eq!(subscriber.recv().unwrap().sequence(), 1, "{frame} {len}");
         assert_eq!(subscriber.total_lagged(), 1);
         assert_eq!(subscriber.recv().unwrap_err(), FrameError::Closed);
+    }
+}
+
+/// A page that ends in the table of a subscriber: it is refused, and its seat is free again.
+#[test]
+fn page_that_is_too_short() {
+    let (_publisher, invitation) = ring(2, 64, 2, 2);
+    let [ring, page] = files(&invitation);
+    let mut bytes = Vec::new();
+    (&page).read_to_end(&mut bytes).unwrap();
+    let short = copy_of(&bytes[..2 * 4096 + 100]);
+    let (here, there) = UnixStream::pair().unwrap();
+    send_fd(&here, ring.as_fd()).unwrap();
+    send_fd(&here, short.as_fd()).unwrap();
+    let ring = Invitation::receive(&there).unwrap().accept_frames().unwrap();
+    let _first = ring.subscribe().unwrap();
+    for _ in 0..2 {
+        let refused = ring.subscribe().unwrap_err();
+        let SubscribeError::Attach(AttachError::Length { found, needed }) = refused else {
+            panic!("{refused}")
+        };
+        assert_eq!((found, needed), (2 * 4096 + 100, 3 * 4096));
     }
 }
 

@@ -3,11 +3,12 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::shm::blocks::MessageType;
 use annulus::shm::frames::{FrameError, SubscribeError, TooManyHeld};
 use annulus::shm::{
     AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, Shared, ShmKind, frames,
 };
-use annulus::{Receive, Settings};
+use annulus::{Message, Receive, Settings, WaitStrategy, Waitable};
 
 use super::{check, publish, publish_all, ring};
 
@@ -18,7 +19,11 @@ fn numbers_of_frames_go_on_and_joiner_has_the_last_ones() {
     let directory = Directory::open(&path).unwrap();
     for life in 0..3 {
         let builder = frames::Builder::new(Settings::new(4), 100);
-        let builder = builder.continuing(directory.numbering("camera").unwrap());
+        let numbering = directory.numbering("camera").unwrap();
+        let next = numbering.next();
+        let builder = builder.continuing(numbering);
+        let said = format!("{builder:?}");
+        assert!(said.contains(&format!("KeptWord {{ number: {next}, .. }}")), "{said}");
         let (mut publisher, invitation) = if life == 1 {
             let Shared { handle, invitation, .. } = builder.build_lossless().unwrap();
             let mut handle = handle;
@@ -378,6 +383,65 @@ fn threads_read_while_frames_are_written() {
         readers.into_iter().map(|reader| reader.join().unwrap()).collect::<Vec<_>>()
     });
     assert_eq!(counts, [20_000; 3]);
+}
+
+#[test]
+fn each_handle_has_a_debug_form() {
+    fn is_over(handle: &impl Waitable) -> bool {
+        handle.is_closed()
+    }
+    let strategy = WaitStrategy::block_after(0, 0);
+    let builder = frames::Builder::new(Settings::new(4), 100).subscribers(1).held(2);
+    let Shared { handle: mut publisher, invitation, .. } = builder.build().unwrap();
+    let ring = invitation.with_wait_strategy(strategy).accept_frames().unwrap();
+    let said = format!("{ring:?}");
+    assert!(said.starts_with("AcceptedFrames { numbers: ") && said.contains("100"), "{said}");
+    let mut subscriber = ring.subscribe_from_oldest().unwrap();
+    assert_eq!(subscriber.wait_strategy(), strategy);
+    let frames = publisher.frames();
+    assert_eq!(format!("{publisher:?}"), format!("Publisher {{ frames: {frames}, frame_bytes: 100, .. }}"));
+    assert_eq!(format!("{:?}", publisher.loan(9).unwrap()), "Loan { bytes: 9, .. }");
+    publisher.publish(b"frame").unwrap();
+    assert_eq!(format!("{:?}", subscriber.recv().unwrap()), "Frame { sequence: 0, len: 5, .. }");
+    assert_eq!(format!("{subscriber:?}"), "Subscriber { cursor: 1, .. }");
+    assert!(!is_over(&subscriber));
+    drop(publisher);
+    assert!(is_over(&subscriber));
+}
+
+/// The content is said by a type, or by its schema.
+#[test]
+fn content_is_described() {
+    let builder = || frames::Builder::new(Settings::new(4), 64).subscribers(1);
+    let of = MessageType::described(<[f32; 3] as Message>::SCHEMA.clone(), 4);
+    for builder in [builder().of::<[f32; 3]>(), builder().described(&of)] {
+        let shared = builder.build().unwrap();
+        let ring = || shared.invitation.accept_frames().unwrap();
+        assert!(ring().of::<[f32; 3]>().is_ok() && ring().of::<[f64; 3]>().is_err());
+    }
+}
+
+#[test]
+fn errors_say_why_there_is_no_frame() {
+    let (mut publisher, invitation) = ring(4, 64, 1, 1);
+    let ring = invitation.accept_frames().unwrap();
+    let mut subscriber = ring.subscribe().unwrap();
+    assert_eq!(subscriber.try_recv().unwrap_err().to_string(), "there is no new frame");
+    publish_all(&mut publisher, 0..2);
+    let held = subscriber.recv().unwrap();
+    let full = subscriber.recv().unwrap_err();
+    assert_eq!(full.to_string(), TooManyHeld { most: 1 }.to_string());
+    drop(held);
+    subscriber.recv().unwrap();
+    let seats = ring.subscribe().unwrap_err();
+    assert!(seats.to_string().contains("all seats of the ring are taken"), "{seats}");
+    drop(publisher);
+    let end = subscriber.recv().unwrap_err();
+    assert_eq!(end.to_string(), "the ring is closed, and all frames are received");
+    let other = SubscribeError::Attach(AttachError::NotSealed);
+    assert_eq!(other.to_string(), AttachError::NotSealed.to_string());
+    let other = SubscribeError::System(std::io::ErrorKind::OutOfMemory.into());
+    assert_eq!(other.to_string(), std::io::Error::from(std::io::ErrorKind::OutOfMemory).to_string());
 }
 
 /// By a name, as other rings: a process that may only read the ring, and write the page.

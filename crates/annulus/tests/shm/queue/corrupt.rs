@@ -10,7 +10,7 @@ use annulus::queue::kind::AnyKind;
 use annulus::queue::{Consumer, Producer};
 use annulus::schema::BadValue;
 use annulus::shm::{Invitation, Shared, WhenGone, mpsc, recv_fd, spsc};
-use annulus::{Message, RecvTimeoutError, TryRecvError};
+use annulus::{Message, RecvTimeoutError, Select, TryRecvError, TrySendError};
 
 use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, a_worker_ends_its_batch, quote};
 use crate::slots_of;
@@ -77,6 +77,33 @@ fn each_value_of_each_byte() {
     assert_eq!(of(quote(7)), 254 + 254 + 251 + 255 + 4 * 128);
     assert!(of(Order::Named('ß')) > 250 && of(Order::Cancel) > 250);
     assert_eq!(of(7u64), 0);
+}
+
+/// A batch that finds too little room is sent in part; and a select waits at a queue whose messages are
+/// checked.
+#[test]
+fn checked_messages_are_sent_in_batches() {
+    fn of<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
+        (mut producer, mut consumer, _): Opened<T, K>,
+        make: fn(bool) -> T,
+    ) {
+        let messages: Vec<T> = (0..CAPACITY + 5).map(|number| make(number % 3 == 0)).collect();
+        let rest = &messages[CAPACITY..];
+        assert_eq!(producer.try_send_batch(&messages), Err(TrySendError::Full(rest)));
+        let mut select = Select::new();
+        let at = select.recv(&mut consumer);
+        assert_eq!(select.try_ready(), Some(at));
+        drop(select);
+        assert!(consumer.try_iter().eq(messages[..CAPACITY].iter().copied()));
+        let mut select = Select::new();
+        select.recv(&mut consumer);
+        assert_eq!(select.try_ready(), None);
+    }
+    let order = |is_named| if is_named { Order::Named('ß') } else { Order::Cancel };
+    of(one(), order);
+    of(several(), order);
+    of(one(), |flag| flag);
+    of(several(), |flag| flag);
 }
 
 /// Ten messages, of which [`BAD`] are none.

@@ -165,6 +165,11 @@ fn wrong_numbers_are_thrown_away() {
         made.open.extend(made.client.ask(true));
         // The slots of the lane are packed: a number, and a byte.
         made.write(crate::slots_of(&made.files[0]) + 9, number);
+        // Neither a deadline nor a look is missed by it.
+        if number % 2 == 0 {
+            let late = made.server.recv_timeout(Duration::ZERO).unwrap_err();
+            assert_eq!(late, annulus::RecvTimeoutError::Timeout, "{number}");
+        }
         assert_eq!(made.server.try_recv().unwrap_err(), annulus::TryRecvError::Empty, "{number}");
         assert_eq!(made.server.total_corrupt(), 1, "{number}");
         made.kept.pop().unwrap().answer(true).unwrap();
@@ -189,6 +194,29 @@ fn corrupt_answer() {
     made.files[0].write_all_at(&[9], cells + 8).unwrap();
     let Err(AnswerError::Corrupt(bad)) = pending.try_recv() else { panic!("it is no bool") };
     assert_eq!(bad.number(), 9);
+    assert_eq!(AnswerError::Corrupt(bad).to_string(), bad.to_string());
+}
+
+/// More questions than the memory has cells for.
+#[test]
+fn capacity_beyond_the_memory() {
+    let made = made();
+    let mut header = [0; 64];
+    made.files[0].read_exact_at(&mut header, 0).unwrap();
+    let word = |at: usize| u64::from_ne_bytes(header[at..at + 8].try_into().unwrap());
+    let capacity = word(56);
+    let told = |capacity: u64| {
+        made.write(24, word(40) + word(48) * capacity);
+        made.write(56, capacity);
+        service::client::<Asked, bool>(&made.invitation).map(drop)
+    };
+    assert_eq!(capacity, (OPEN * PLACES) as u64);
+    told(capacity).unwrap();
+    let more = (capacity..).step_by(PLACES);
+    let refused = more.map(told).find_map(Result::err).unwrap();
+    let AttachError::Length { found, needed } = refused else { panic!("{refused}") };
+    assert!(found == made.bytes && needed > found, "{found} {needed}");
+    told(capacity).unwrap();
 }
 
 /// What a client before can't have noted refuses the next one. What it can have noted is an upper bound.

@@ -4,9 +4,10 @@ use std::sync::mpsc as channel;
 use std::thread;
 use std::time::Duration;
 
+use annulus::pipeline::Pipeline;
 use annulus::shm::service::{self, AnswerError, AskError, Builder, ClientGone, PendingAnswer, Request};
 use annulus::shm::{AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, ShmKind, spsc};
-use annulus::{Receive, RecvError, RecvTimeoutError, Settings, TryRecvError, WaitStrategy};
+use annulus::{Receive, RecvError, RecvTimeoutError, Settings, TryRecvError, WaitStrategy, Waitable, Worker};
 
 use super::{Answer, Question, answer_all, answer_to, joined, new_service, question};
 
@@ -290,6 +291,87 @@ fn in_a_select() {
         recv(server) -> request => request.unwrap().answer(answer_to(&question(0, 2))).unwrap(),
     }
     assert_eq!(pending.recv(), Ok(answer_to(&question(0, 2))));
+}
+
+/// An answer is one message, after which there is none: for a worker, and for a pipeline.
+#[test]
+fn answer_is_handed_out_once() {
+    fn is_over(handle: &impl Waitable) -> bool {
+        handle.is_closed()
+    }
+    type Found = Result<Answer, AnswerError>;
+    let (mut server, _, invitation) = new_service(4, 1);
+    let mut client = joined(&invitation);
+    let worker = |pending: PendingAnswer<Answer>| {
+        let handler = |seen: &mut Vec<Found>, found: Found, _: bool| seen.push(found);
+        Worker::builder(pending, Vec::new()).spawn(handler).unwrap()
+    };
+
+    // Nothing was there before the stop.
+    let unanswered = worker(client.ask(question(0, 0)).unwrap());
+    unanswered.stop();
+    assert_eq!(unanswered.join().unwrap().context, []);
+    drop(server.recv().unwrap());
+
+    let answered = worker(client.ask(question(0, 1)).unwrap());
+    assert_eq!(answer_all(&mut server), 1);
+    let wanted = Ok(answer_to(&question(0, 1)));
+    assert_eq!(answered.join().unwrap().context, [wanted], "the worker ends behind it");
+
+    let pending = client.ask(question(0, 2)).unwrap();
+    let (output, pipeline) = Pipeline::builder().source(pending).then(|found: Found| found).build();
+    assert_eq!(answer_all(&mut server), 1);
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [Ok(answer_to(&question(0, 2)))]);
+    let statistics = pipeline.stats();
+    assert_eq!((statistics.edges[0].received, statistics.edges[0].depth), (1, 0));
+    pipeline.join().unwrap();
+
+    let mut pending = client.ask(question(0, 3)).unwrap();
+    assert_eq!(answer_all(&mut server), 1);
+    assert!(!is_over(&pending));
+    assert_eq!(pending.try_recv(), Ok(answer_to(&question(0, 3))));
+    assert!(is_over(&pending));
+    assert_eq!(pending.try_recv(), Err(AnswerError::Taken));
+}
+
+#[test]
+fn each_handle_has_a_debug_form() {
+    let (mut server, _, invitation) = new_service(4, 1);
+    let mut client = joined(&invitation);
+    let pending = client.ask(question(0, 7)).unwrap();
+    assert_eq!(format!("{client:?}"), "Client { open: 1, closed: false, .. }");
+    assert_eq!(format!("{server:?}"), "Server { len: 1, closed: false, .. }");
+    assert_eq!(format!("{pending:?}"), "PendingAnswer { is_there: false, .. }");
+    let request = server.recv().unwrap();
+    let said = format!("Request {{ question: {:?}, client: {:?}, .. }}", *request, request.client());
+    assert_eq!(format!("{request:?}"), said);
+    drop(request);
+    assert_eq!(format!("{pending:?}"), "PendingAnswer { is_there: true, .. }");
+    #[cfg(feature = "async")]
+    assert_eq!(format!("{:?}", std::future::IntoFuture::into_future(pending)), "AnswerFuture { .. }");
+    server.close();
+    assert_eq!(format!("{server:?}"), "Server { len: 0, closed: true, .. }");
+    assert_eq!(format!("{client:?}"), "Client { open: 0, closed: true, .. }");
+}
+
+/// What a program shows of an error says what to do, or why there is nothing.
+#[test]
+fn errors_say_what_would_be_right() {
+    let (mut server, _, invitation) = new_service(1, 1);
+    let mut client = joined(&invitation);
+    let mut pending = client.ask(question(0, 0)).unwrap();
+    assert_eq!(pending.try_recv().unwrap_err().to_string(), "the answer is not there yet");
+    let full = client.ask(question(0, 1)).unwrap_err();
+    assert!(full.to_string().ends_with("has room for: receive an answer first"), "{full}");
+    drop(server.recv().unwrap());
+    assert_eq!(pending.try_recv().unwrap_err().to_string(), "the server has refused the question");
+    assert_eq!(pending.try_recv().unwrap_err().to_string(), "the answer was received before");
+    drop((pending, server));
+    let closed = client.ask(question(0, 2)).unwrap_err();
+    assert!(closed.to_string().ends_with("its server is gone: look for its name again"), "{closed}");
+    let died = AnswerError::Died.to_string();
+    assert!(died.contains("died before it answered") && died.ends_with("its name again"), "{died}");
+    assert_eq!(ClientGone(7).to_string(), "the client that has asked is gone");
 }
 
 #[cfg(feature = "async")]

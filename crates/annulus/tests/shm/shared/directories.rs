@@ -140,6 +140,12 @@ fn the_file_of_another_user_is_refused() {
         return;
     }
     assert!(matches!(directory.find("a"), Err(NameError::Owner { owner: 65_534, .. })));
+
+    // So are the numbers of a name.
+    drop(directory.numbering("b").unwrap());
+    chown(directory.path().join(".b.numbers"), Some(65_534), None).unwrap();
+    let refused = directory.numbering("b").unwrap_err();
+    assert!(matches!(refused, NameError::Owner { owner: 65_534, .. }), "{refused}");
 }
 
 #[test]

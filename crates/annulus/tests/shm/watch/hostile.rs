@@ -126,6 +126,8 @@ fn values_and_keys_that_are_none() {
     let reader = reader.unwrap();
     let Err(GetError::Corrupt(bad)) = reader.get(0) else { panic!("{:?}", reader.get(0)) };
     assert_eq!(bad.number(), 7);
+    let said = GetError::Corrupt(bad).to_string();
+    assert_eq!(said, format!("the sender's process has written what is no value: {bad}"));
     let mut receiver = reader.receiver();
     assert!(receiver.recv().is_err());
     assert_eq!(receiver.total_corrupt(), 1);

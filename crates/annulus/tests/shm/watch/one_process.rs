@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use annulus::pipeline::Pipeline;
 use annulus::shm::watch::{Change, GetError, KeyError};
 use annulus::shm::{
     AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, Shared, ShmKind, watch,
@@ -296,6 +297,80 @@ fn worker_handles_each_change() {
     worker.stop();
     let cells = worker.join().unwrap().context;
     assert_eq!(cells, (0..50).collect::<Vec<_>>());
+}
+
+/// A worker that is stopped in a call has the value that came meanwhile, and none twice.
+#[test]
+fn worker_receives_the_newest_before_its_stop() {
+    let (mut sender, reader, _invitation) = table(2);
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (go_on, gate) = std::sync::mpsc::channel::<()>();
+    let handler = move |seen: &mut Vec<u64>, found: Large, _: bool| {
+        seen.push(number_of(&found));
+        begun.send(()).unwrap();
+        _ = gate.recv();
+    };
+    let worker = Worker::builder(reader.receiver(), Vec::new()).spawn(handler).unwrap();
+    sender.send(value(1)).unwrap();
+    begins.recv().unwrap();
+    (2..5).for_each(|number| sender.send(value(number)).unwrap());
+    worker.stop();
+    drop(go_on);
+    assert_eq!(worker.join().unwrap().context, [1, 4]);
+}
+
+#[test]
+fn receiver_feeds_a_pipeline() {
+    let (mut sender, reader, _invitation) = table(1);
+    let (output, pipeline) =
+        Pipeline::builder().source(reader.receiver()).then(|found: Large| number_of(&found)).build();
+    sender.send(value(1)).unwrap();
+    let mut output = output.into_iter();
+    assert_eq!(output.next(), Some(1));
+    sender.send(value(2)).unwrap();
+    drop(sender);
+    assert_eq!((output.next(), output.next()), (Some(2), None));
+    let statistics = pipeline.stats();
+    assert_eq!((statistics.edges[0].received, statistics.edges[0].depth), (2, 0));
+    pipeline.join().unwrap();
+}
+
+/// More notices of one cell than a look takes: they are passed, and another cell's change behind them is
+/// told.
+#[test]
+fn many_notices_of_one_change_are_passed() {
+    let Shared { handle: mut sender, invitation, .. } = watch::table::<u64>(Settings::new(4000)).unwrap();
+    let mut changes = invitation.accept_watch::<u64>().unwrap().changes();
+    (1..=3500).for_each(|number| sender.send(number).unwrap());
+    assert_eq!(changes.try_recv(), Ok(Change { cell: 0, value: 3500 }));
+    sender.send_to(3999, 7).unwrap();
+    assert_eq!(changes.try_recv(), Ok(Change { cell: 3999, value: 7 }));
+    assert_eq!(changes.try_recv(), Err(TryRecvError::Empty));
+}
+
+#[test]
+fn each_handle_has_a_debug_form() {
+    let (mut sender, reader, _invitation) = table(3);
+    assert_eq!(format!("{:?}", reader.clone()), "AcceptedWatch { cells: 3, .. }");
+    assert_eq!(format!("{:?}", reader.receiver_of(2).unwrap()), "Receiver { cell: 2, .. }");
+    assert_eq!(format!("{:?}", reader.changes()), "Changes { cells: 3, .. }");
+    assert_eq!(format!("{sender:?}"), "Sender { cells: 3, closed: false, .. }");
+    sender.cell("one").unwrap();
+    sender.close();
+    assert_eq!(format!("{sender:?}"), "Sender { cells: 3, closed: true, .. }");
+    assert_eq!(reader.clone().cell("one"), Some(0), "a clone is of the same table");
+}
+
+#[test]
+fn errors_say_why_there_is_no_value() {
+    let (_sender, reader, _invitation) = table(3);
+    for (error, said) in [
+        (reader.get(1).unwrap_err(), "nothing was sent to this cell yet"),
+        (reader.get(3).unwrap_err(), "there is no cell 3: there are 3, from 0 on"),
+        (GetError::Overtaken, "the sender has replaced the value at each of 1,000 looks: try again"),
+    ] {
+        assert_eq!(error.to_string(), said);
+    }
 }
 
 #[test]
