@@ -2542,7 +2542,8 @@ annulus_status annulus_invitation_consumer(const struct annulus_invitation *invi
 
 /**
  * Joins a broadcast ring of several publishers (ANNULUS_MP_LOSSY, ANNULUS_MP_LOSSLESS) as a publisher,
- * in the first place that is free. The caller owns the publisher. Otherwise as annulus_invitation_producer.
+ * in the first place that is free. The caller owns the publisher. Otherwise as
+ * annulus_invitation_producer.
  */
 annulus_status annulus_invitation_publisher(const struct annulus_invitation *invitation,
                                             const struct annulus_shared_options *options,

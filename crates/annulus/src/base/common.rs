@@ -90,6 +90,7 @@ impl CommonHead {
         if strong(before).max(before / WEAK) >= MOST {
             // Unreached: after two thousand million handles
             self.shares.fetch_sub(one, Ordering::Relaxed);
+            // Unreached: as above
             panic!("too many handles");
         }
     }

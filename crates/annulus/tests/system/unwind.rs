@@ -247,7 +247,7 @@ fn the_lists_are_complete() {
     /// (`Lent…` and blocks: what the library for C asks for.)
     const OTHERS: &[&str] = &["Across", "Both", "Chosen", "Either", "Joins", "Listening", "ManyAcross"];
     const MORE_OTHERS: &[&str] = &["FellowRing", "Look", "Mark", "Never", "Refusal", "Several", "Limit"];
-    const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "MessageType"];
+    const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "MessageType", "Silence"];
     /// Public in private modules, for hidden parts of sealed traits.
     const HIDDEN: &[&str] = &[
         "Claimant",

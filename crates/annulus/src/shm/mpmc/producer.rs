@@ -23,7 +23,7 @@ use crate::shm::queue::PlaceLock;
 use crate::shm::sleepers;
 use crate::transmit::room::{Alone, AwaitRoom};
 use crate::transmit::{WaitsForRoom, in_parts, transmits};
-use crate::wait::{EventCount, RoomArm, Until, WaitStrategy, wait_until};
+use crate::wait::{Armed, Choice, EventCount, RoomArm, Until, WaitStrategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Look, Poll, Waiting};
 
@@ -311,6 +311,22 @@ transmits! {
     |until| late: producer.put_late(value, until),
     closed: producer.is_closed(),
     task: Producer::send_async(producer, value),
+}
+
+impl<T: Message> Producer<T> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
+        // SAFETY: the event is in the producer, which is borrowed.
+        unsafe {
+            Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(producer), found| {
+                move |value| match found {
+                    Ok(()) => producer.put(value).map_err(|(_, value)| SendError(value)),
+                    Err(_) => Err(SendError(value)),
+                }
+            })
+        }
+    }
 }
 
 impl<T: Message> WaitsForRoom for Producer<T> {

@@ -368,13 +368,17 @@ fn claims_and_sends_wait_in_time() {
         let at = select.send(&mut sender);
         assert_eq!(select.ready_timeout(LONG), Some(at));
         drop(select);
-        sender.try_send(job(0, 1)).unwrap();
+        annulus::select! { send(sender, job(0, 1)) -> sent => sent.unwrap() };
+        annulus::select! { send(sender, job(0, 2)) -> sent => sent.unwrap() };
         sender
     });
     let claimed = receiver.claim_until(LONG).unwrap();
     assert_eq!(claimed.done(), job(0, 0));
     assert_eq!(receiver.recv_timeout(LONG), Ok(job(0, 1)));
-    feeding.join().unwrap().close();
+    assert_eq!(receiver.recv_timeout(LONG), Ok(job(0, 2)));
+    let mut sender = feeding.join().unwrap();
+    sender.close();
+    annulus::select! { send(sender, job(0, 3)) -> sent => assert_eq!(sent.unwrap_err().0, job(0, 3)) };
     assert_eq!(receiver.claim_until(LONG).unwrap_err(), RecvTimeoutError::Closed);
 }
 

@@ -368,7 +368,10 @@ fn errors_say_what_would_be_right() {
     assert_eq!(pending.try_recv().unwrap_err().to_string(), "the answer was received before");
     drop((pending, server));
     let closed = client.ask(question(0, 2)).unwrap_err();
-    assert!(closed.to_string().ends_with("its server is gone: look for its name again"), "{closed}");
+    assert!(
+        closed.to_string().ends_with("its server is gone (between processes: look for its name again)"),
+        "{closed}"
+    );
     let died = AnswerError::Died.to_string();
     assert!(died.contains("died before it answered") && died.ends_with("its name again"), "{died}");
     assert_eq!(ClientGone(7).to_string(), "the client that has asked is gone");
