@@ -333,6 +333,9 @@ conformance! { between processes:
     frames_shared: SharedFrames,
     lossless_frames_shared: SharedLosslessFrames,
 }
+conformance! { broadcast of records:
+    lossless_records: LosslessRecords,
+}
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { broadcast of records:
     lossless_records_shared: SharedLosslessRecords,

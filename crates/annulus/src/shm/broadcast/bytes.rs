@@ -161,12 +161,12 @@ pub fn lossy(settings: Settings) -> Result<Shared<Publisher, Subscribable>, Shar
 /// let (mut subscriber, mut buffer) = (ring.subscribe()?, Vec::new());
 ///
 /// publisher.publish(&[1; 512])?;
-/// publisher.publish(&[2; 500])?;
+/// publisher.publish(&[2; 512])?;
 /// assert_eq!(publisher.try_publish(b"no room"), Err(TryWriteError::Full));
 /// assert_eq!(subscriber.recv(&mut buffer), Ok(512));
 /// publisher.publish(b"waits, if there is no room")?;
 /// drop(publisher);
-/// assert_eq!(subscriber.into_iter().map(|record| record.len()).collect::<Vec<_>>(), [500, 26]);
+/// assert_eq!(subscriber.into_iter().map(|record| record.len()).collect::<Vec<_>>(), [512, 26]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn lossless(settings: Settings, seats: usize) -> Result<Shared<Publisher<Lossless>>, ShareError> {

@@ -1,14 +1,18 @@
-//! Lossless broadcast rings of records between processes: a message is a record of 32 bytes, so that slots
-//! and bytes run out together. Both mappings of a ring are in this process.
+//! Lossless broadcast rings of records: a message is a record of 32 bytes, so that slots and bytes run out
+//! together. Of a ring between processes, both mappings are in this process.
 //!
 //! The area has a power of two of bytes, so the capacity is rounded up: no property that needs another one.
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::bytes::{Publisher, Subscriber, TryWriteError, WriteError};
-use annulus::broadcast::{Awaited, Lossless};
+use annulus::broadcast::bytes::{
+    Publisher, Subscribable, Subscriber, TryWriteError, WriteError, lossless_with,
+};
+use annulus::broadcast::{Lossless, Mode};
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 use annulus::shm::broadcast::bytes::AcceptedBytes;
-use annulus::shm::{Shared, broadcast};
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+use annulus::shm::{Shared, broadcast, broadcast::Awaited};
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, Settings, TryRecvError,
     TrySendError, WaitStrategy,
@@ -37,39 +41,54 @@ fn number(bytes: &[u8]) -> u64 {
     number
 }
 
-/// A lossless ring of records.
-pub(crate) struct SharedLosslessRecords;
+/// A lossless ring of records: how it is made, and joined.
+macro_rules! records {
+    ($name:ident, between_processes: $between:literal, $source:ty, $mode:ty, |$settings:ident| $made:expr,
+     |$from:ident| $subscribe:expr, oldest: |$past:ident| $oldest:expr) => {
+        pub(crate) struct $name;
 
-impl Ring for SharedLosslessRecords {
-    const LOSSLESS: bool = true;
-    const MANY: bool = false;
-    const BETWEEN_PROCESSES: bool = true;
-    type Publisher = Publisher<Lossless>;
-    type Source = AcceptedBytes<Awaited>;
-    type Subscriber = Reading;
+        impl Ring for $name {
+            const LOSSLESS: bool = true;
+            const MANY: bool = false;
+            const BETWEEN_PROCESSES: bool = $between;
+            type Publisher = Publisher<Lossless>;
+            type Source = $source;
+            type Subscriber = Reading<$mode>;
 
-    fn make(_: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
-        unreachable!("none of these properties has a headroom")
-    }
+            fn make(_: Settings) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+                unreachable!("none of these properties has a headroom")
+            }
 
-    fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
-        let settings = Settings::new(RECORD_BYTES * capacity).first(first);
+            fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
+                let $settings = Settings::new(RECORD_BYTES * capacity).first(first);
+                $made
+            }
+
+            fn subscribe($from: &Self::Source) -> Self::Subscriber {
+                Reading { subscriber: $subscribe, buffer: Vec::new() }
+            }
+
+            fn from_oldest($past: &Self::Source) -> Option<Self::Subscriber> {
+                Some(Reading { subscriber: $oldest, buffer: Vec::new() })
+            }
+
+            fn is_closed(source: &Self::Source) -> bool {
+                source.is_closed()
+            }
+        }
+    };
+}
+
+records!(LosslessRecords, between_processes: false, Subscribable<Lossless>, Lossless,
+    |settings| lossless_with(settings).unwrap(),
+    |source| source.subscribe(), oldest: |source| source.subscribe_from_oldest());
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+records!(SharedLosslessRecords, between_processes: true, AcceptedBytes<Awaited>, Awaited,
+    |settings| {
         let Shared { handle, invitation, .. } = broadcast::bytes::lossless(settings, 64).unwrap();
         (handle, invitation.accept_lossless_bytes().unwrap())
-    }
-
-    fn subscribe(source: &Self::Source) -> Reading {
-        Reading { subscriber: source.subscribe().unwrap(), buffer: Vec::new() }
-    }
-
-    fn from_oldest(source: &Self::Source) -> Option<Reading> {
-        Some(Reading { subscriber: source.subscribe_from_oldest().unwrap(), buffer: Vec::new() })
-    }
-
-    fn is_closed(source: &Self::Source) -> bool {
-        source.is_closed()
-    }
-}
+    },
+    |source| source.subscribe().unwrap(), oldest: |source| source.subscribe_from_oldest().unwrap());
 
 fn closed(error: WriteError) -> SendError<()> {
     assert_eq!(error, WriteError::Closed);
@@ -137,16 +156,55 @@ impl Publish for Publisher<Lossless> {
 }
 
 /// A subscriber, and its buffer.
-pub(crate) struct Reading {
-    subscriber: Subscriber<Awaited>,
+pub(crate) struct Reading<M: Mode> {
+    subscriber: Subscriber<M>,
     buffer: Vec<u8>,
 }
 
-impl Reading {
+/// What subscribers of the two modes do in their own ways.
+pub(crate) trait Way: Mode + 'static {
+    fn try_recv(reading: &mut Reading<Self>) -> Result<u64, LossyTryRecvError> {
+        reading.by::<TryRecvError>(Subscriber::try_recv).map_err(Into::into)
+    }
+
+    fn fork(_: &Subscriber<Self>) -> Option<Subscriber<Self>> {
+        None
+    }
+
+    /// Those that report a lag, where there can be one.
+    fn or_lag_verbs() -> Vec<Verb<Reading<Self>>> {
+        Vec::new()
+    }
+}
+
+impl Way for Lossless {
+    fn fork(subscriber: &Subscriber<Self>) -> Option<Subscriber<Self>> {
+        Some(subscriber.clone())
+    }
+}
+
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+impl Way for Awaited {
+    fn try_recv(reading: &mut Reading<Self>) -> Result<u64, LossyTryRecvError> {
+        reading.by(Subscriber::try_recv_or_lag)
+    }
+
+    fn or_lag_verbs() -> Vec<Verb<Reading<Self>>> {
+        verbs! {
+            "try_recv_or_lag", false, |reader| reader.by(Subscriber::try_recv_or_lag);
+            "recv_or_lag", true, |reader| reader.by(Subscriber::recv_or_lag).map_err(LossyTryRecvError::from);
+            "recv_or_lag_timeout", false, |reader| {
+                reader.by(|subscriber, buffer| subscriber.recv_or_lag_timeout(buffer, Duration::ZERO))
+            };
+        }
+    }
+}
+
+impl<M: Mode> Reading<M> {
     /// The number of the record that a verb has brought.
     fn by<E>(
         &mut self,
-        verb: impl FnOnce(&mut Subscriber<Awaited>, &mut Vec<u8>) -> Result<usize, E>,
+        verb: impl FnOnce(&mut Subscriber<M>, &mut Vec<u8>) -> Result<usize, E>,
     ) -> Result<u64, E> {
         let length = verb(&mut self.subscriber, &mut self.buffer)?;
         assert_eq!(length, self.buffer.len());
@@ -154,9 +212,12 @@ impl Reading {
     }
 }
 
-impl Receive for Reading {
+impl<M: Way> Receive for Reading<M>
+where
+    Subscriber<M>: Send,
+{
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
-        self.by(Subscriber::try_recv_or_lag)
+        M::try_recv(self)
     }
 
     fn recv(&mut self) -> Result<u64, RecvError> {
@@ -213,24 +274,19 @@ impl Receive for Reading {
     }
 
     fn fork(&self) -> Option<Self> {
-        None
+        Some(Self { subscriber: M::fork(&self.subscriber)?, buffer: Vec::new() })
     }
 
     fn verbs() -> Vec<Verb<Self>> {
         #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |reader| reader.by::<TryRecvError>(Subscriber::try_recv);
-            "try_recv_or_lag", false, |reader| reader.by(Subscriber::try_recv_or_lag);
             "recv", true, |reader| Receive::recv(reader);
-            "recv_or_lag", true, |reader| reader.by(Subscriber::recv_or_lag).map_err(LossyTryRecvError::from);
             "recv_until", true, |reader| {
                 reader.by(|subscriber, buffer| subscriber.recv_until(buffer, WaitStrategy::Monitor))
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
             "recv_until", false, |reader| Receive::recv_until(reader, Instant::now());
-            "recv_or_lag_timeout", false, |reader| {
-                reader.by(|subscriber, buffer| subscriber.recv_or_lag_timeout(buffer, Duration::ZERO))
-            };
         };
         #[cfg(feature = "async")]
         {
@@ -242,6 +298,7 @@ impl Receive for Reading {
             };
             verbs.extend(more);
         }
+        verbs.extend(M::or_lag_verbs());
         verbs
     }
 }

@@ -12,12 +12,11 @@
 //! ordered  the same, of the ordered queue
 //! records  the same, of queues of records
 //! work     the same, of queues that consumers of several processes share
-//! broadcast_records  lossless broadcast rings of records, between processes
+//! broadcast_records  lossless broadcast rings of records
 //! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
 
-#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 mod broadcast_records;
 mod copied;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
@@ -47,6 +46,7 @@ use annulus::{
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task};
 
+pub(crate) use broadcast_records::LosslessRecords;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use broadcast_records::SharedLosslessRecords;
 pub(crate) use copied::{Lossless, Lossy, MpLossless, MpLossy, MpTap, Tap};
