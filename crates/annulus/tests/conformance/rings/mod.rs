@@ -8,6 +8,7 @@
 //! owned    rings of vectors that are changed in place, or sent whole
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
+//! ends     the two ends of a queue, which count
 //! queue    queues, where the property is the same
 //! ordered  the same, of the ordered queue
 //! records  the same, of queues of records
@@ -19,6 +20,7 @@
 
 mod broadcast_records;
 mod copied;
+mod ends;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 mod fellows;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
