@@ -152,7 +152,6 @@ fn shared_queues_refuse_what_cannot_be() {
     }
     // OK, empty, full, timeout, closed, invalid, wrong size, no handle, unsupported, mismatch, occupied,
     // corrupt.
-    println!("{:?}", queues.found);
     for status in [0, 1, 3, 4, 5, 6, 7, 8, 15, 16] {
         assert!(queues.found[status] > 0, "{status} in {:?}", queues.found);
     }

@@ -36,6 +36,14 @@ pub(super) fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Bl
     Block(words)
 }
 
+/// Copies the front of a block, which is the message, to where the message goes.
+pub(super) fn unpack<const WORDS: usize, const LARGE: bool>(
+    Block(words): &Block<WORDS, LARGE>,
+    message: &mut [u8],
+) {
+    message.copy_from_slice(&bytemuck::cast_slice(words)[..message.len()]);
+}
+
 impl From<Patience> for Until {
     fn from(patience: Patience) -> Self {
         match patience {
@@ -483,8 +491,7 @@ where
     Self: Receive<Item = Block<WORDS, LARGE>>,
 {
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
-        let Block(words) = receive(self, patience)?;
-        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        unpack(&receive(self, patience)?, message);
         Ok(())
     }
 
@@ -507,8 +514,8 @@ where
     }
 
     fn latest(&mut self, message: &mut [u8]) -> Option<u64> {
-        let (Block(words), passed) = M::latest(self)?;
-        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        let (newest, passed) = M::latest(self)?;
+        unpack(&newest, message);
         Some(passed)
     }
 
@@ -527,8 +534,7 @@ where
 
 impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WORDS, LARGE>> {
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
-        let Block(words) = receive(self, patience)?;
-        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        unpack(&receive(self, patience)?, message);
         Ok(())
     }
 
@@ -541,8 +547,7 @@ impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WO
 
     fn recv_run_into(&mut self, run: &mut [u8], bytes: usize) -> usize {
         let there = run.chunks_exact_mut(bytes).map_while(|message| {
-            let Block(words) = self.try_recv().ok()?;
-            message.copy_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
+            unpack(&self.try_recv().ok()?, message);
             Some(())
         });
         there.count()
@@ -550,7 +555,7 @@ impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WO
 
     fn latest(&mut self, message: &mut [u8]) -> Option<u64> {
         let (newest, passed) = last_of(self.len(), || self.try_recv().ok())?;
-        message.copy_from_slice(&bytemuck::cast_slice(&newest.0)[..message.len()]);
+        unpack(&newest, message);
         Some(passed)
     }
 

@@ -8,7 +8,7 @@ use core::fmt;
 use core::time::Duration;
 use std::boxed::Box;
 
-use super::ends::{Patience, block};
+use super::ends::{Patience, block, unpack};
 use super::{OpenError, in_blocks};
 use crate::close::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
@@ -448,8 +448,7 @@ trait Pending: Waitable + Send + Sync {
 
 impl<const WORDS: usize, const LARGE: bool> Pending for service::PendingAnswer<Block<WORDS, LARGE>> {
     fn recv(&mut self, answer: &mut [u8], until: Until) -> Result<(), AnswerError> {
-        let Block(words) = self.recv_until(until)?;
-        answer.copy_from_slice(&bytemuck::cast_slice(&words)[..answer.len()]);
+        unpack(&self.recv_until(until)?, answer);
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::OpenError;
-use super::ends::{Patience, block, receive};
+use super::ends::{Patience, block, receive, unpack};
 use crate::close::Closer;
 use crate::error::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use crate::receive::Waitable;
@@ -73,11 +73,6 @@ trait Writes: Send + Sync {
     fn closer(&self) -> Closer;
 
     fn is_closed(&self) -> bool;
-}
-
-/// Copies the front of a block to where a value goes.
-fn unpack<const WORDS: usize, const LARGE: bool>(Block(words): &Block<WORDS, LARGE>, value: &mut [u8]) {
-    value.copy_from_slice(&bytemuck::cast_slice(words)[..value.len()]);
 }
 
 impl<const WORDS: usize, const LARGE: bool> Writes for typed::Sender<Block<WORDS, LARGE>> {

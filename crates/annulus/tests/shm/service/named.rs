@@ -1,5 +1,5 @@
-//! Several servers behind one name: who is asked, and what is told when one of them dies, stops or does not
-//! fit.
+//! Several servers behind one name: which server is asked, and what a client is told when one of them dies,
+//! stops or does not fit.
 
 use std::collections::BTreeMap;
 use std::io::Read;
