@@ -96,11 +96,11 @@ use super::process::ProcessId;
 use super::shared::Shared;
 use super::sleepers;
 use crate::error::CapacityError;
-use crate::memory::{Block, PlacedMemory};
+use crate::memory::PlacedMemory;
 use crate::message::Message;
 use crate::os::shared_memory::Access;
 use crate::ring::cells::{CellWriter, Cells, SLOTS};
-use crate::ring::{Copied, Writers, slots_layout, stride_for};
+use crate::ring::{Writers, slots_layout, stride_for};
 use crate::settings::Settings;
 use crate::{Closer, SendError, Text, broadcast};
 
@@ -126,8 +126,8 @@ pub fn sender<T: Message>(initial: T) -> Result<Shared<Sender<T>>, ShareError> {
 }
 
 /// Makes a table with as many cells as the [capacity](Settings::new) says, 1 to 1,048,576, which have no
-/// values yet. All of its memory is there from the beginning: for each cell four slots and 64 bytes for a
-/// key.
+/// values yet. All of its memory is there from the beginning: for each cell four slots, a word, and 64
+/// bytes for a key.
 ///
 /// # Errors
 ///
@@ -174,10 +174,10 @@ pub(super) fn create<T: Message>(
     // operations.
     let (notices, _) = unsafe { settings.lossy_across::<Notice>(across) }?;
     let keys = Keys::new(Arc::clone(&memory), &numbers, &place);
-    // SAFETY: as above. The block has so many slots for each cell; and nobody else writes to them.
+    // SAFETY: as above. The blocks have so many slots and a word for each cell; and nobody else writes to
+    // them.
     let cells = unsafe {
-        let store = Copied::over(Block::shared(memory, offset, slots));
-        CellWriter::new(Cells::new(store, numbers.cells, stride))
+        CellWriter::new(Cells::in_memory(&memory, [(offset, slots), place.newest], numbers.cells, stride))
     };
     let handle = Sender { notices, cells, keys, cells_of: HashMap::new() };
     Ok(Shared { handle, peers: (), invitation })

@@ -36,6 +36,8 @@ pub(super) struct TableNumbers {
 /// Where the parts lie behind the slots of the cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
+    /// The newest stamps.
+    pub(super) newest: (usize, core::alloc::Layout),
     keys: usize,
     pub(super) notices: SlotsAt,
     pub(super) end: usize,
@@ -53,12 +55,14 @@ impl TableNumbers {
 
     /// The slots of the cells end there.
     pub(super) fn place(&self, slots_end: usize) -> Option<Place> {
-        let keys = slots_end.checked_next_multiple_of(64)?;
+        let (at, newest) = (slots_end.checked_next_multiple_of(64)?, slots_layout(1, self.cells)?);
+        let keys = at.checked_add(newest.size())?;
         let behind = self.cells.checked_mul(KEY_BYTES)?.checked_add(keys)?;
         let stride = stride_for(size_of::<Notice>(), Writers::One);
         let (begin, slots) = (behind.checked_next_multiple_of(128)?, slots_layout(stride, self.notices)?);
         let end = begin.checked_add(slots.size())?;
-        isize::try_from(end).is_ok().then_some(Place { keys, notices: (begin, slots, stride), end })
+        let (newest, notices) = ((at, newest), (begin, slots, stride));
+        isize::try_from(end).is_ok().then_some(Place { newest, keys, notices, end })
     }
 
     /// Nobody else has the memory yet.

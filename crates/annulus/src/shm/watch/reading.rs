@@ -19,13 +19,13 @@ use super::Key;
 use super::format::{Keys, Notice, TableNumbers};
 use crate::broadcast::{Foreign, Subscriber};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
-use crate::memory::{Block, PlacedMemory};
+use crate::memory::PlacedMemory;
 use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::os::lock;
 use crate::receive::{Receive, Waitable, iterates};
+use crate::ring::Writers;
 use crate::ring::cells::{Cells, Unread};
-use crate::ring::{Copied, Writers};
 use crate::shm::broadcast::{Accepted, see};
 use crate::shm::error::AttachError;
 use crate::shm::format::{Extent, Layout};
@@ -70,13 +70,10 @@ pub(in crate::shm) fn accept<T: Message>(
     let ring_is = (numbers.notices, 0, first);
     let ring = see::<Notice>(Arc::clone(&memory), place.notices, sleepers, ring_is, strategy)?;
     let keys = Arc::new(Keys::new(Arc::clone(&memory), &numbers, &place));
-    // SAFETY: the block has so many slots for each cell, as `TableNumbers::read` has checked, of a stride
-    // that `Extent::in_memory` has; all processes go by `docs/SHM-FORMAT.md`, which says that these words
-    // are accessed by atomic operations; and each value that is read is checked.
-    let cells = unsafe {
-        let store = Copied::over(Block::shared(memory, offset, slots));
-        Cells::new(store, numbers.cells, stride)
-    };
+    // SAFETY: the blocks have so many slots and a word for each cell, as `TableNumbers::read` has checked, of
+    // a stride that `Extent::in_memory` has; all processes go by `docs/SHM-FORMAT.md`, which says that these
+    // words are accessed by atomic operations; and each value that is read is checked.
+    let cells = unsafe { Cells::in_memory(&memory, [(offset, slots), place.newest], numbers.cells, stride) };
     Ok(AcceptedWatch { cells, keys, ring })
 }
 
@@ -96,12 +93,12 @@ impl<T: Message> AcceptedWatch<T> {
     /// [`GetError`]. What it says of one cell says nothing of others.
     #[inline]
     pub fn get(&self, cell: usize) -> Result<T, GetError> {
-        get(&self.cells, cell).map(|(_, value)| value)
+        get(&self.cells, cell, |_, value| value)
     }
 
     /// As [`get`](Self::get), and with the value comes how many were sent to the cell, with this one.
     pub(in crate::shm) fn get_counted(&self, cell: usize) -> Result<(u64, T), GetError> {
-        get(&self.cells, cell)
+        get(&self.cells, cell, |written, value| (written, value))
     }
 
     /// Waits for changes of the first cell, the only one of a [`sender`](super::sender). It has seen no value
@@ -219,15 +216,17 @@ impl fmt::Display for GetError {
 
 impl Error for GetError {}
 
+/// `of` makes of the number and the value what is returned. (A value that goes through several results is
+/// taken apart and put together, which costs more than all else.)
 #[inline(always)]
-fn get<T: Message>(cells: &Cells<T>, cell: usize) -> Result<(u64, T), GetError> {
+fn get<T: Message, R>(cells: &Cells<T>, cell: usize, of: impl FnOnce(u64, T) -> R) -> Result<R, GetError> {
     if cell >= cells.count() {
         return Err(GetError::NoCell { cell, cells: cells.count() });
     }
     let mut value = MaybeUninit::uninit();
     match cells.read(cell, &mut value) {
         Ok((written, whole)) => match whole.checked() {
-            Ok(value) => Ok((written, value.take())),
+            Ok(value) => Ok(of(written, value.take())),
             Err(corrupt) => Err(GetError::Corrupt(corrupt.bad_value())),
         },
         Err(Unread::Empty) => Err(GetError::Empty),
@@ -287,7 +286,7 @@ impl<T: Message> Receiver<T> {
     /// [`GetError`].
     #[inline]
     pub fn get(&self) -> Result<T, GetError> {
-        get(&self.cells, self.cell).map(|(_, value)| value)
+        get(&self.cells, self.cell, |_, value| value)
     }
 
     /// Which cell it is of.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::watch::{self, AcceptedWatch, GetError};
 use annulus::shm::{AttachError, Invitation, PeerState, Shared, dynamic, recv_fd, send_fd};
-use annulus::{Settings, TryRecvError, WaitStrategy};
+use annulus::{RecvError, Settings, TryRecvError, WaitStrategy};
 use proptest::prelude::*;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
@@ -54,6 +54,11 @@ fn invited(bytes: &[u8], page: &File) -> (File, Invitation) {
 
 fn slots_of(bytes: &[u8]) -> usize {
     u64::from_ne_bytes(bytes[40..48].try_into().unwrap()) as usize
+}
+
+/// The newest stamp of the first cell. (The slots of a `bool` are of 16 bytes.)
+fn newest_of(bytes: &[u8]) -> usize {
+    slots_of(bytes) + (16 * 4 * CELLS).next_multiple_of(64)
 }
 
 /// Every verb, once.
@@ -152,6 +157,8 @@ fn value_that_was_not_told_is_received() {
     let slot = (slots_of(&bytes) + 16 * (4 + 2)) as u64;
     file.write_all_at(&[0; 8], slot + 8).unwrap();
     file.write_all_at(&6_u64.to_ne_bytes(), slot).unwrap();
+    assert_eq!(receiver.has_changed(), Err(RecvError::CLOSED), "one that is not shown is not written");
+    file.write_all_at(&6_u64.to_ne_bytes(), (newest_of(&bytes) + 8) as u64).unwrap();
     assert_eq!(changes.recv().map(|change| (change.cell, change.value)), Ok((1, false)));
     assert_eq!((receiver.recv(), reader.state()), (Ok(false), PeerState::Dead));
     assert!(changes.recv().is_err() && receiver.recv().is_err());
@@ -165,17 +172,22 @@ fn value_that_was_not_told_is_received() {
 fn stamps_that_cant_be() {
     let (bytes, page) = bytes();
     let slots = slots_of(&bytes);
-    for (slot, stamp, wanted) in [
-        (1, 8, GetError::Overtaken),
-        (0, u64::MAX, GetError::Overtaken),
-        (2, 1 << 63, GetError::Overtaken),
-        (0, 0, GetError::Empty),
-        (0, 1, GetError::Empty),
+    let newest = newest_of(&bytes);
+    for (at, stamp, wanted) in [
+        (newest, 8, Err(GetError::Overtaken)),
+        (newest, u64::MAX, Err(GetError::Overtaken)),
+        (newest, 1 << 63, Err(GetError::Overtaken)),
+        (newest, 0, Err(GetError::Empty)),
+        (newest, 1, Err(GetError::Empty)),
+        (newest, 3, Ok(true)),
+        (slots, 0, Err(GetError::Overtaken)),
+        (slots, u64::MAX, Err(GetError::Overtaken)),
+        (slots + 16, u64::MAX, Ok(true)),
     ] {
         let mut changed = bytes.clone();
-        changed[slots + 16 * slot..][..8].copy_from_slice(&u64::to_ne_bytes(stamp));
+        changed[at..][..8].copy_from_slice(&u64::to_ne_bytes(stamp));
         let reader = accepted(&changed, &page).1.unwrap();
-        assert_eq!(reader.get(0), Err(wanted), "{slot} {stamp}");
+        assert_eq!(reader.get(0), wanted, "{at} {stamp}");
         assert_eq!(reader.get(1), Ok(true));
         use_all(&reader);
     }
