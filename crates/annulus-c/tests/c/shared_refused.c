@@ -68,7 +68,10 @@ static void mismatches(void) {
     wanted.schema = "one{a:u32}";
     RETURNS(ANNULUS_WRONG_SIZE, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
     CHECK(error.found == 4 && error.wanted == 8 && annulus_fingerprint(NULL) == 0);
+    WORKS(annulus_invitation_free(invitation));
+    WORKS(annulus_producer_free(producer));
 
+    /* What no ring is made of. */
     wanted = options;
     wanted.message_alignment = 3;
     RETURNS(ANNULUS_WRONG_SIZE, annulus_shared_producer_new(&wanted, &producer, &invitation, &error));
