@@ -156,7 +156,7 @@ template <class Receiver, class Send> static void told(Receiver &receiver, Send 
 static void fastest() {
     auto channel = annulus::spsc::channel<std::int64_t>({.capacity = 7});
     auto [sender, receiver] = std::move(*channel);
-    told(receiver, [&](int number) { WORKS(sender.send(number)); });
+    told(receiver, [&sender = sender](int number) { WORKS(sender.send(number)); });
 
     // Up to the end of the ring, and from its begin on.
     std::array<std::int64_t, 9> some, back;
@@ -187,7 +187,7 @@ static void fastest() {
     auto ring = annulus::lossy::channel<std::int32_t>({.capacity = 8});
     auto [publisher, subscribable] = std::move(*ring);
     auto subscriber = std::move(*subscribable.subscribe());
-    told(subscriber, [&](int number) { WORKS(publisher.publish(number)); });
+    told(subscriber, [&publisher = publisher](int number) { WORKS(publisher.publish(number)); });
     for (int number = 0; number < 20; number++) WORKS(publisher.try_publish(number));
     CHECK(subscriber.size() == 8 && subscriber.recv().value() == 12 && subscriber.lagged() == 12);
     CHECK(subscriber.received() == 41 && subscriber.size() == 7 && subscriber.try_recv().value() == 13);
