@@ -201,6 +201,7 @@ pub mod guide;
 
 #[cfg(feature = "affinity")]
 pub mod affinity;
+mod auto_traits;
 mod base;
 pub mod broadcast;
 #[cfg(feature = "bus")]
@@ -243,8 +244,6 @@ pub mod stats;
 mod sync;
 mod transmit;
 mod unavailable_verbs;
-mod unpin;
-mod unwind_safety;
 pub mod wait;
 #[cfg(feature = "std")]
 pub mod watch;

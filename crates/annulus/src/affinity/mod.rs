@@ -61,11 +61,11 @@ mod error;
 mod pin;
 mod spread;
 mod sysfs;
-pub(crate) mod thread;
 mod topology;
 
 pub use cpu::{Cpu, Detail, Hidden};
 pub use error::{PinError, PinReason, SpreadError};
+pub(crate) use pin::{NoThread, spawn, write_no_cpu};
 pub use pin::{Pinned, allowed, available, current, pin_to, pin_to_any};
 pub use spread::Spread;
 pub use topology::{Topology, spread};

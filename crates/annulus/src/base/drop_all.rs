@@ -1,4 +1,6 @@
-//! [`drop_all`]: a loop over destructors of the user's that goes on where one of them panics.
+//! Panics of code that is not the library's: [`drop_all`], a loop over destructors of the user's that goes on
+//! where one of them panics; and `contain`, which calls such code in the middle of a verb, and lets no panic
+//! out.
 //!
 //! The first panic goes on once all are dropped, as in a `Vec`. The others end here: a second panic
 //! beside the first would end the process. Where the thread is panicking already, that panic is the first.
@@ -71,6 +73,38 @@ pub(crate) unsafe fn drop_values<T>(first: *mut T, count: usize) {
         // SAFETY: the caller's promise; each comes once, and a panic goes on with the next.
         drop_each(0..count, |index| unsafe { first.add(index).drop_in_place() });
     }
+}
+
+/// Calls code of an executor or of a user, which may panic, where the caller has something to finish: others
+/// to wake, or a message that it has taken. The panic ends here.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) fn contain(others: impl FnOnce()) {
+    if seeded!("waker_panics_for_all") {
+        return others();
+    }
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(others)) {
+        end_panic(panic);
+    }
+}
+
+/// Without `std` a panic can't be caught. One that unwinds ends the process here, by a second one.
+#[cfg(all(not(feature = "std"), feature = "async", not(annulus_loom)))]
+pub(crate) fn contain(others: impl FnOnce()) {
+    struct Abort;
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            panic!("a waker has panicked");
+        }
+    }
+    let abort = Abort;
+    others();
+    core::mem::forget(abort);
+}
+
+/// Under loom a panic is a model that fails.
+#[cfg(all(annulus_loom, any(feature = "std", feature = "async")))]
+pub(crate) fn contain(others: impl FnOnce()) {
+    others();
 }
 
 /// Drops what a panic says that ends here. Where that panics, too, what this one says is left alone.

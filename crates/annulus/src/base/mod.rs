@@ -9,7 +9,4 @@ pub(crate) mod handle_count;
 pub(crate) mod index;
 pub(crate) mod link;
 pub(crate) mod peer_liveness;
-#[cfg(feature = "shm")]
-pub(crate) mod same_type;
 pub(crate) mod sequence;
-pub(crate) mod too_long;

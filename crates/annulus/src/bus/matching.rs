@@ -1,4 +1,5 @@
-//! [`MatchingSubscriber`]: one receiving handle for all topics whose names match a pattern.
+//! [`MatchingSubscriber`]: one receiving handle for all topics whose names match a pattern. It can be waited
+//! at, alone or with other handles.
 
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
@@ -21,12 +22,12 @@ use crate::error::{LossyTryRecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::{Receive, Waitable, iterates};
 use crate::settings::Settings;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::WaitStrategy;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Poll};
+use crate::wait::{EventCount, Mark, Poll, Source, WaitStrategy};
 use crate::wait::{Look, look_now};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -74,9 +75,9 @@ use crate::wait::{Until, own_strategy, wait_until};
 /// # Ok::<(), annulus::bus::PatternError>(())
 /// ```
 pub struct MatchingSubscriber<T: Message> {
-    pub(super) members: Members<T>,
+    members: Members<T>,
     #[cfg(any(feature = "std", feature = "async"))]
-    pub(super) strategy: WaitStrategy,
+    strategy: WaitStrategy,
     topics: Weak<Topics>,
 }
 
@@ -458,6 +459,26 @@ impl<T: Message> fmt::Debug for MatchingSubscriber<T> {
     }
 }
 
+/// The next message, and the number of its topic.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Poll for MatchingSubscriber<T> {
+    type Found = Result<(usize, T), RecvError>;
+
+    fn wait_point(&self) -> &EventCount {
+        self.members.wait_point()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.members.next_or_listen() {
+            Found::Message(index, message) => Look::Found(Ok((index, message))),
+            Found::End => Look::Found(Err(RecvError::CLOSED)),
+            Found::Nothing => Look::Nothing,
+            // The oldest message that is left stands, and no notification will come for it.
+            Found::Lag(_) => Look::Again,
+        }
+    }
+}
+
 /// The next message, and the number of its topic; or the next lag.
 #[cfg(any(feature = "std", feature = "async"))]
 struct OrLag<'s, T: Message>(&'s mut MatchingSubscriber<T>);
@@ -479,3 +500,55 @@ impl<T: Message> Poll for OrLag<'_, T> {
         }
     }
 }
+
+// SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
+#[cfg(any(feature = "std", feature = "async"))]
+unsafe impl<T: Message> Source for MatchingSubscriber<T> {
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.members.is_ready_or_listens()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.members.has_more()
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.members.mark()
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        self.members.have_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.total_lagged()
+    }
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Waitable for MatchingSubscriber<T> {
+    /// The bus is gone, and so are the publishers of all its topics.
+    fn is_closed(&self) -> bool {
+        self.members.is_closed()
+    }
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Receive for MatchingSubscriber<T> {
+    type Item = (Arc<str>, T);
+
+    fn poll_recv(&mut self) -> Look<Result<(Arc<str>, T), RecvError>> {
+        self.poll().map(|found| found.map(|(index, message)| (Arc::clone(self.members.name(index)), message)))
+    }
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+iterates! { [T: Message] MatchingSubscriber<T>; }

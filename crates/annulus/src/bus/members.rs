@@ -189,7 +189,7 @@ impl<T: Message> Members<T> {
 
     /// If a thread or a task has registered at the event: from now on, messages of all topics are notified
     /// there.
-    /// Returns whether the caller has to look once more (`wait/relay_listener.rs`).
+    /// Returns whether the caller has to look once more (`wait/listener.rs`).
     fn listen(&mut self) -> bool {
         let mut looks_again = false;
         if self.inbox.event.has_sleepers() {

@@ -60,8 +60,6 @@ mod error;
 mod inbox;
 mod kind;
 mod matching;
-#[cfg(any(feature = "std", feature = "async"))]
-mod matching_source;
 mod members;
 mod pattern;
 mod publisher;

@@ -13,7 +13,7 @@ use crate::memory::{MemoryError, NoBlock};
 use crate::message::schema::BadValue;
 use crate::sync::seeded;
 
-pub use crate::base::too_long::TooLong;
+pub use crate::message::TooLong;
 pub use records::{TryWriteError, WriteError, WriteTimeoutError};
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{SendError, SendTimeoutError, TrySendError};

@@ -3,12 +3,18 @@
 //! A trait of its own, so that a program that has [`Message`] in scope gets no verb named `encode` with it,
 //! and so that the page of [`Message`] has nothing that nobody may use.
 //!
+//! *Types that lie in the ring as they are* are [`Plain`]. [`Message`] and [`Encoded`] ask for them by a
+//! trait of our own, [`AsItIs`], because the compiler names the condition at which a type fails, which nobody
+//! should have to look up in another library. It would follow a single implementation to the conditions of
+//! that one; where there are two that might apply, it stops at the trait. So there is a second
+//! implementation, which never applies.
+//!
 //! [`Message`]: super::Message
 
 use core::mem::MaybeUninit;
 
-use super::as_it_is::AsItIs;
-use super::plain::Filled;
+use super::plain::{Filled, Plain, unnamed};
+use super::schema::{Kind, Schema};
 
 /// How a message lies in a ring. The derive implements it, and this library.
 ///
@@ -50,6 +56,93 @@ pub unsafe trait Encoded: Copy + Send + 'static {
     /// of which [`is_value`](Self::is_value) is true, or any, where [`ANY_BITS`](Self::ANY_BITS) is.
     unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
+
+/// A type that is its own wire form.
+pub trait AsItIs: Copy {
+    /// The type itself.
+    type Wire: Filled;
+
+    /// What it is made of.
+    const SCHEMA: &'static Schema;
+
+    /// As of [`Plain`].
+    const ANY_BITS: bool;
+
+    /// As of [`Plain`].
+    ///
+    /// # Safety
+    ///
+    /// As of [`Plain`].
+    unsafe fn is_value(bytes: *const u8) -> bool;
+
+    /// The value itself.
+    fn wire(&self) -> &Self::Wire;
+
+    /// The value that lies at `wire`.
+    ///
+    /// # Safety
+    ///
+    /// It points to a value of this type, or to bytes that are one.
+    unsafe fn from_wire(wire: *const Self::Wire) -> Self;
+}
+
+impl<T: Plain> AsItIs for T {
+    type Wire = T;
+
+    const SCHEMA: &'static Schema = <T as Plain>::SCHEMA;
+    const ANY_BITS: bool = <T as Plain>::ANY_BITS;
+
+    #[inline(always)]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { <T as Plain>::is_value(bytes) }
+    }
+
+    #[inline(always)]
+    fn wire(&self) -> &T {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn from_wire(wire: *const T) -> T {
+        // SAFETY: the caller's promise: there is a `T`.
+        unsafe { wire.read() }
+    }
+}
+
+/// Nothing is [`Possible`], and nobody outside can name it. Of the two conditions the first proves to this
+/// crate that no type has both implementations, and the second proves it to a crate with a type of its own.
+impl<T: Copy> AsItIs for T
+where
+    Never<T>: Possible,
+    Never: Possible<T>,
+{
+    type Wire = ();
+
+    const SCHEMA: &'static Schema = unnamed!(Kind::Text(0));
+    const ANY_BITS: bool = false;
+
+    // Unreached: as below
+    unsafe fn is_value(_: *const u8) -> bool {
+        unreachable!("no type has this implementation")
+    }
+
+    // Unreached: as it says, here and below
+    fn wire(&self) -> &() {
+        unreachable!("no type has this implementation")
+    }
+
+    // Unreached: as above
+    unsafe fn from_wire(_: *const ()) -> T {
+        unreachable!("no type has this implementation")
+    }
+}
+
+/// What [`Possible`] might be said of.
+pub struct Never<T = ()>(T);
+
+/// It has no implementation.
+pub trait Possible<T = ()> {}
 
 /// A type without padding lies in the ring as it is.
 // SAFETY: as `Plain` promises, through `AsItIs`, which nothing else implements.

@@ -1,6 +1,5 @@
 //! Which types can be copied through a ring.
 
-mod as_it_is;
 pub(crate) mod encoded;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
@@ -11,11 +10,10 @@ mod text;
 #[cfg_attr(not(feature = "derive"), allow(dead_code, unreachable_pub, reason = "`shm` has pairs only"))]
 pub(crate) mod wire;
 
-use as_it_is::AsItIs;
-use encoded::Encoded;
+use encoded::{AsItIs, Encoded};
 use schema::Schema;
 
-pub use text::Text;
+pub use text::{Text, TooLong};
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///

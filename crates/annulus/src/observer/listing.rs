@@ -23,7 +23,7 @@ use core::mem::transmute;
 use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::observe::Observe;
+use super::Observe;
 use crate::sync::{AtomicUsize, Ordering, seeded};
 
 /// All entries, by their numbers.

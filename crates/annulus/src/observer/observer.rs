@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ptr::NonNull;
 
+use super::Observe;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use super::listing::{self, ListingEntry};
-use super::observe::Observe;
 use crate::base::common::Weak;
 use crate::stats::Stats;
 

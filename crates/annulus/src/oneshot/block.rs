@@ -40,11 +40,11 @@ use core::ptr::NonNull;
 #[cfg(feature = "async")]
 use core::task::Waker;
 
+#[cfg(feature = "async")]
+use crate::base::drop_all::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 use crate::wait::EventCount;
-#[cfg(feature = "async")]
-use crate::wait::contain;
 
 /// The sender has put its value.
 pub(super) const VALUE: u64 = 1;

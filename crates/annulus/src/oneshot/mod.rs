@@ -30,7 +30,6 @@
 mod block;
 mod receiver;
 mod sender;
-mod source;
 
 use block::OneshotBlock;
 pub use receiver::Receiver;

@@ -1,4 +1,4 @@
-//! [`Receiver`]: the verbs of the side that waits for the value.
+//! [`Receiver`]: the verbs of the side that waits for the value; and the receiver as what one can wait at.
 
 use core::fmt;
 #[cfg(feature = "async")]
@@ -14,15 +14,18 @@ use std::time::Duration;
 
 use super::block::{CLOSED, ENDED, Share, VALUE};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
+use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    Deadline, EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
+};
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
 /// and tells the sender.
 ///
 /// [`recv`](Self::recv) uses it up, and so does `receiver.await` with the feature `async`. The verbs that may
-/// end without the value take `&mut self`. So do all verbs of [`Receive`](crate::Receive), for loops and for
-/// code that takes any handle; once the value was received, they return `Closed`.
+/// end without the value take `&mut self`. So do all verbs of [`Receive`], for loops and for code that takes
+/// any handle; once the value was received, they return `Closed`.
 ///
 /// ```compile_fail,E0382
 /// let (_sender, receiver) = annulus::oneshot::channel::<u64>();
@@ -30,7 +33,7 @@ use crate::wait::{Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_str
 /// let second = receiver.recv(); // used up: this does not compile
 /// ```
 pub struct Receiver<T> {
-    pub(super) share: Share<T, false>,
+    share: Share<T, false>,
     /// Whether the value was taken.
     is_taken: bool,
     strategy: WaitStrategy,
@@ -169,7 +172,7 @@ impl<T: Send> Receiver<T> {
     }
 
     #[inline(always)]
-    pub(super) fn poll(&mut self) -> Look<Result<T, RecvError>> {
+    fn poll(&mut self) -> Look<Result<T, RecvError>> {
         let state = self.share.look();
         if self.is_there(state) {
             self.is_taken = true;
@@ -211,13 +214,13 @@ impl<T> Receiver<T> {
 
     /// Whether there is something to take, by the state.
     #[inline(always)]
-    pub(super) fn is_there(&self, state: u64) -> bool {
+    fn is_there(&self, state: u64) -> bool {
         state & VALUE != 0 && !self.is_taken
     }
 
     /// Whether nothing comes any more, by the state.
     #[inline(always)]
-    pub(super) fn is_over(&self, state: u64) -> bool {
+    fn is_over(&self, state: u64) -> bool {
         self.is_taken || state & (ENDED | CLOSED) != 0
     }
 }
@@ -240,6 +243,58 @@ impl<T: Send> Poll for AwaitValue<'_, T> {
     #[inline(always)]
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll()
+    }
+}
+
+// SAFETY: the event is in the block, which lives as long as the receiver.
+unsafe impl<T: Send> Source for Receiver<T> {
+    fn wait_point(&self) -> &EventCount {
+        self.share.wait_point()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        let state = self.share.look();
+        self.is_there(state) || self.is_over(state)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.share.word())
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.wait_strategy()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.is_there(self.share.look())
+    }
+
+    fn mark(&mut self) -> Mark {
+        Mark::at(u64::from(self.has_more()))
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, sent| sent == 0 || !self.is_there(self.share.look()))
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(u64::from(self.is_there(self.share.look())))
+    }
+}
+
+impl<T: Send> Waitable for Receiver<T> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Send> Receive for Receiver<T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll()
     }
 }
 

@@ -6,8 +6,7 @@ use core::fmt;
 use std::error::Error;
 use std::io;
 
-use crate::affinity::PinError;
-use crate::affinity::thread::{NoThread, write_no_cpu};
+use crate::affinity::{NoThread, PinError, write_no_cpu};
 use crate::error::CapacityError;
 
 /// Why a pipeline could not be built. No thread of it is left.

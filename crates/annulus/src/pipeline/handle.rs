@@ -18,7 +18,7 @@ use super::runner::Context;
 use super::stats::Work;
 use super::stats::{EdgeNumbers, StageStats, Stats, edge};
 use super::timing::nanoseconds;
-use crate::affinity::thread::{self as pinned, NoThread};
+use crate::affinity::{self, NoThread};
 use crate::sync::{Ordering, fence, pause, seeded};
 use crate::wait::{Stop, WaitStrategy};
 
@@ -138,7 +138,7 @@ impl Pipeline {
                 context.work.ended_ns.set(nanoseconds(begun.elapsed()).max(1));
             }
         };
-        let handle = pinned::spawn(builder, core, body)?;
+        let handle = affinity::spawn(builder, core, body)?;
         self.threads.push(Thread { stage: job.stage, work, handle });
         Ok(())
     }

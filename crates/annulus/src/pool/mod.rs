@@ -93,10 +93,7 @@ mod fifo;
 mod handle;
 #[expect(clippy::module_inception, reason = "it is the pool")]
 mod pool;
-mod seed;
-mod slabs;
 mod state;
-mod word;
 
 pub use buffer::Buffer;
 pub use error::{HandleError, PoolError};

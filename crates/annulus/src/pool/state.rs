@@ -1,9 +1,28 @@
-//! What all handles and buffers of a pool share, and when it ends.
+//! What all handles and buffers of a pool share: the bytes ([`Slabs`]), a word for each slab ([`SlabWord`]),
+//! and [`PoolState`], which knows when the pool ends.
 //!
-//! A buffer holds no count on the pool: two more contended updates for each allocation would cost as much as
-//! the free list does. Instead the end is settled once, when the last `BufferPool` goes. Then nobody can
-//! allocate or redeem, so slabs in the list and in handles stay where they are, and the buffers that are out
-//! are all there will be.
+//! *The word* is one atomic: where the slab is (free, owned, in a handle), and the generation of its handles.
+//!
+//! ```text
+//!            alloc                    into_handle                 redeem
+//!  free ───────────────▶ owned ───────────────────▶ in a handle ──────────▶ owned, generation + 1
+//!    ◀───────────────────┘ drop
+//!
+//!  63                     32 31                      0
+//! ┌─────────────────────────┬─────────────────────────┐
+//! │ link                    │ generation              │
+//! └─────────────────────────┴─────────────────────────┘
+//! ```
+//!
+//! The link of a free slab is the index of the next free one, or `END`. `OWNED`, `IN_HANDLE` and `ORPHANED`
+//! are links that no index reaches. The one step for which threads race is out of a handle: one
+//! compare-exchange of the whole word, so of all threads that hold the handle one wins, and afterwards the
+//! generation is another. Every other step is made by the slab's only owner.
+//!
+//! *The end.* A buffer holds no count on the pool: two more contended updates for each allocation would cost
+//! as much as the free list does. Instead the end is settled once, when the last `BufferPool` goes. Then
+//! nobody can allocate or redeem, so slabs in the list and in handles stay where they are, and the buffers
+//! that are out are all there will be.
 //!
 //! ```text
 //! pool.close1  both lists := closed slabs pushed before are in the list; a later push sees it
@@ -19,17 +38,236 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use super::error::{HandleError, PoolError};
 use super::fifo::Fifo;
-use super::handle::{Handle, Split};
-use super::seed::Seed;
-use super::slabs::Slabs;
-use super::word::SlabWord;
+use super::handle::{Handle, Seed, Split};
+use crate::base::allocation::Before;
 use crate::base::free_list::{END, FreeList};
-use crate::memory::Memory;
-use crate::sync::{AtomicUsize, Ordering, fence, ordering, seeded};
+use crate::memory::{Block, Memory, NoBlock};
+#[cfg(annulus_loom)]
+use crate::sync::UnsafeCell;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence, ordering, seeded};
+
+const LINE_BYTES: usize = 64;
+
+/// A block of initialised bytes: slabs of one size, one after the other, each from a cache line on. It hands
+/// out pointers only; the pool's callers decide which thread may use which slab.
+pub(super) struct Slabs {
+    /// Of all slabs, and not a slice: slabs that are borrowed at the same time do not invalidate each other.
+    block: Block,
+    /// From one slab to the next, in bytes.
+    distance: usize,
+    slab_bytes: usize,
+    /// A cell for each slab: loom sees no bytes, but reports a race in these.
+    #[cfg(annulus_loom)]
+    watches: Vec<UnsafeCell<()>>,
+}
+
+// SAFETY: bytes, and the only pointer to them.
+unsafe impl Send for Slabs {}
+// SAFETY: a shared reference reaches the bytes by unsafe functions only, whose callers make sure that a
+// writer has the bytes alone.
+unsafe impl Sync for Slabs {}
+
+impl Slabs {
+    /// `count` slabs of `slab_bytes` zeros, in `memory`. Every page is written here.
+    pub(super) fn zeroed(slab_bytes: usize, count: usize, memory: &Memory) -> Result<Self, PoolError> {
+        let too_large = || PoolError::TooLarge { slab_bytes, count };
+        let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or_else(too_large)?;
+        let bytes = distance.checked_mul(count).ok_or_else(too_large)?;
+        let layout = Layout::from_size_align(bytes, LINE_BYTES).map_err(|_| too_large())?;
+        let block = Block::zeroed(layout, memory, Before::NOTHING).map_err(|refused| match refused {
+            NoBlock::TooLarge => too_large(),
+            NoBlock::Refused(error) => PoolError::Memory(error),
+        })?;
+        Ok(Self {
+            block,
+            distance,
+            slab_bytes,
+            #[cfg(annulus_loom)]
+            watches: (0..count).map(|_| UnsafeCell::new(())).collect(),
+        })
+    }
+
+    /// Where they lie.
+    #[cfg(feature = "std")]
+    pub(super) fn block(&self) -> &Block {
+        &self.block
+    }
+
+    pub(super) fn slab_bytes(&self) -> usize {
+        self.slab_bytes
+    }
+
+    /// Where slab `index` begins.
+    ///
+    /// # Safety
+    ///
+    /// There is such a slab.
+    #[inline]
+    pub(super) unsafe fn start(&self, index: u32) -> NonNull<u8> {
+        // SAFETY: there are `distance` bytes for each slab, and the caller knows that this one is there.
+        unsafe { self.block.start().add(index as usize * self.distance) }
+    }
+
+    /// The bytes of slab `index`.
+    ///
+    /// # Safety
+    ///
+    /// There is such a slab, it stays there for `'a`, and for `'a` nobody writes to it.
+    #[inline]
+    pub(super) unsafe fn bytes<'a>(&self, index: u32) -> &'a [u8] {
+        #[cfg(annulus_loom)]
+        self.watches[index as usize].with(|_| ());
+        // SAFETY: a slab has `slab_bytes` bytes, all written at the start; the rest is the caller's promise.
+        unsafe { NonNull::slice_from_raw_parts(self.start(index), self.slab_bytes).as_ref() }
+    }
+
+    /// The bytes of slab `index`, to write to.
+    ///
+    /// # Safety
+    ///
+    /// There is such a slab, it stays there for `'a`, and for `'a` nobody else looks at it.
+    #[inline]
+    pub(super) unsafe fn bytes_mut<'a>(&self, index: u32) -> &'a mut [u8] {
+        #[cfg(annulus_loom)]
+        self.watches[index as usize].with_mut(|_| ());
+        // SAFETY: as in `bytes`.
+        unsafe { NonNull::slice_from_raw_parts(self.start(index), self.slab_bytes).as_mut() }
+    }
+}
+
+/// To loom the end of the memory is a write to each slab: everybody must have left it before.
+#[cfg(annulus_loom)]
+impl Drop for Slabs {
+    fn drop(&mut self) {
+        self.watches.iter().for_each(|watch| watch.with_mut(|_| ()));
+    }
+}
+
+/// A `Buffer` has the slab.
+// Mutants: `- with /`: any numbers that no index reaches will do.
+const OWNED: u32 = u32::MAX - 1;
+/// A handle has it.
+// Mutants: `- with /`: any numbers that no index reaches will do.
+const IN_HANDLE: u32 = u32::MAX - 2;
+/// The pool is closed, and has looked at this slab.
+// Mutants: `- with /`: any numbers that no index reaches will do.
+const ORPHANED: u32 = u32::MAX - 3;
+
+const fn pack(link: u32, generation: u32) -> u64 {
+    // Mutants: `| with ^`: no bit is in both.
+    (link as u64) << 32 | generation as u64
+}
+
+const fn link_of(bits: u64) -> u32 {
+    (bits >> 32) as u32
+}
+
+/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory
+/// back: the last step of an owner is one of these calls.
+#[repr(transparent)]
+struct SlabWord(AtomicU64);
+
+impl SlabWord {
+    /// Of a free slab.
+    fn free(next: u32, generation: u32) -> Self {
+        Self(AtomicU64::new(pack(next, generation)))
+    }
+
+    /// Whether the slab was free at that moment.
+    fn is_free(&self) -> bool {
+        // Relaxed: a number for people; nobody touches a slab because of it.
+        let link = link_of(self.0.load(Ordering::Relaxed));
+        link < ORPHANED || link == END
+    }
+
+    /// list.pop2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
+    #[inline]
+    fn link(&self) -> u32 {
+        // Relaxed: comes from list.push4 of the push that the caller saw (list.pop1, Acquire), or is newer,
+        // and then list.pop3 fails.
+        link_of(self.0.load(Ordering::Relaxed))
+    }
+
+    /// list.push4, by the owner: the slab that will follow in the free list.
+    #[inline]
+    fn set_link(&self, next: u32) {
+        // Relaxed: the owner's own; list.push5 (Release) publishes it.
+        let generation = self.0.load(Ordering::Relaxed) as u32;
+        self.0.store(pack(next, generation), Ordering::Relaxed);
+    }
+
+    /// Called by the owner, which has just taken the slab off the free list.
+    #[inline]
+    fn set_owned(&self) {
+        self.set_link(OWNED);
+    }
+
+    /// pool.give1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool
+    /// was closed: then the slab belongs to nobody any more.
+    ///
+    /// After it the caller may touch the slab no more; and if it was not `None`, nothing of the pool.
+    #[inline]
+    fn hand_out(&self) -> Option<u32> {
+        // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
+        let generation = self.0.load(Ordering::Relaxed) as u32;
+        // Release: pairs with the Acquire of pool.redeem2 and of pool.close3, so the slab's next owner sees
+        // what this one wrote. A swap rather than a store: of this and pool.close3 one sees the other.
+        let before =
+            self.0.swap(pack(IN_HANDLE, generation), ordering!(Release unless "pool_handle_relaxed"));
+        (link_of(before) != ORPHANED).then_some(generation)
+    }
+
+    /// pool.redeem2, by any thread: takes the slab out of the handle of `generation`, to be at `next`
+    /// afterwards. One of the threads that try gets `Ok`, and is the owner; the others get the slab's
+    /// generation.
+    #[inline]
+    fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
+        let next = if seeded!("pool_generation_stays") { generation } else { next };
+        let (out, owned) = (pack(IN_HANDLE, generation), pack(OWNED, next));
+        if seeded!("pool_handle_not_atomic") {
+            let seen = self.0.load(Ordering::Acquire);
+            // Mutants: `!= with ==`: only a seeded bug comes here.
+            if seen != out {
+                return Err(seen as u32);
+            }
+            self.0.store(owned, Ordering::Relaxed);
+            return Ok(());
+        }
+        // Acquire: pairs with the Release of pool.give1. Relaxed where it fails: the caller touches nothing
+        // then.
+        let exchanged = self.0.compare_exchange(
+            out,
+            owned,
+            ordering!(Acquire unless "pool_redeem_relaxed"),
+            Ordering::Relaxed,
+        );
+        exchanged.map(drop).map_err(|seen| seen as u32)
+    }
+
+    /// pool.close2, by the thread that closes the pool, of a slab in the free list, which has no owner.
+    /// Returns the next slab of the list.
+    fn bury(&self) -> u32 {
+        // Relaxed: the slab came with pool.close1 (Acquire), and has no owner.
+        let next = link_of(self.0.load(Ordering::Relaxed));
+        self.0.store(pack(ORPHANED, 0), Ordering::Relaxed);
+        next
+    }
+
+    /// pool.close3, by the thread that closes the pool: tells the slab's `Buffer`, if there is one, that the
+    /// pool is gone. Returns whether there is.
+    fn orphan(&self) -> bool {
+        // Acquire: pairs with the Release of pool.give1. Either pool.give1 comes first, then nobody has the
+        // slab, and what was done with it comes before the end of its memory; or pool.close3 comes first,
+        // then pool.give1 finds it.
+        let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering!(Acquire unless "pool_orphan_relaxed")));
+        before != ORPHANED && before != IN_HANDLE
+    }
+}
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.
 #[repr(C, align(64))]
@@ -281,5 +519,50 @@ impl PoolState {
             // SAFETY: it came from a box in `BufferPool::try_new`, and nobody is left.
             drop(unsafe { Box::from_raw(this.as_ptr()) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_begins_on_a_line_and_is_zero() {
+        for (slab_bytes, count) in [(1, 1), (63, 3), (64, 3), (65, 2), (5000, 4)] {
+            let slabs = Slabs::zeroed(slab_bytes, count, &Memory::default()).unwrap();
+            let mut end = 0;
+            for index in 0..count as u32 {
+                // SAFETY: the slab is there, and nobody writes.
+                let bytes = unsafe { slabs.bytes(index) };
+                let start = bytes.as_ptr().addr();
+                assert_eq!(start % LINE_BYTES, 0);
+                assert!(index == 0 || (start >= end && start - end < LINE_BYTES), "one after the other");
+                assert!(bytes == alloc::vec![0; slab_bytes], "so many zeros");
+                end = start + slab_bytes;
+            }
+        }
+    }
+
+    #[test]
+    fn slabs_beyond_memory_are_refused() {
+        assert!(Slabs::zeroed(usize::MAX, 2, &Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX, 1, &Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX / 2, 1, &Memory::default()).is_err());
+    }
+
+    #[test]
+    fn close_finds_owned_slabs() {
+        let [free, buried, owned, in_handle, orphaned] = [(); 5].map(|()| SlabWord::free(END, 7));
+        assert!(free.is_free() && SlabWord::free(ORPHANED - 1, 7).is_free());
+        assert_eq!(buried.bury(), END);
+        [&owned, &in_handle, &orphaned].into_iter().for_each(SlabWord::set_owned);
+        assert_eq!(in_handle.hand_out(), Some(7));
+        assert!(![&buried, &owned, &in_handle].map(SlabWord::is_free).contains(&true));
+        assert_eq!(
+            [&buried, &owned, &in_handle, &orphaned].map(SlabWord::orphan),
+            [false, true, false, true]
+        );
+        assert!(!orphaned.is_free());
+        assert_eq!(orphaned.hand_out(), None);
     }
 }

@@ -11,7 +11,8 @@
 // Decision 0149: the kind knows the message.
 
 use core::any::TypeId;
-use core::mem::{MaybeUninit, transmute_copy};
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, MaybeUninit, transmute_copy};
 use core::slice;
 
 use super::ends::{Read, Write};
@@ -19,7 +20,6 @@ use super::lane_node::LaneNode;
 use super::roster::Round;
 #[cfg(not(annulus_loom))]
 use super::shared_slice::SharedSlice;
-use crate::base::same_type::Same;
 use crate::error::Refusal;
 use crate::message::Message;
 use crate::message::schema::BadValue;
@@ -33,6 +33,54 @@ const PART: usize = 16;
 #[inline(always)]
 fn is_own_wire<M: Message>() -> bool {
     TypeId::of::<M>() == TypeId::of::<M::Wire>()
+}
+
+/// `A` and `B` are the same type. Only [`new`](Self::new) makes one, for a type and itself, so having it is
+/// the proof.
+struct Same<A, B>(PhantomData<fn(A) -> B>);
+
+impl<T> Same<T, T> {
+    const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<A, B> Clone for Same<A, B> {
+    // Unreached: it is copied, and what is `Copy` has a clone
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, B> Copy for Same<A, B> {}
+
+#[allow(clippy::unused_self, reason = "having it is the proof")]
+impl<A, B> Same<A, B> {
+    #[inline(always)]
+    fn forth(self, value: A) -> B {
+        let value = ManuallyDrop::new(value);
+        // SAFETY: they are one type, and the value is moved out of a place that is not dropped.
+        unsafe { transmute_copy(&*value) }
+    }
+
+    #[inline(always)]
+    fn back(self, value: B) -> A {
+        let value = ManuallyDrop::new(value);
+        // SAFETY: as in `forth`.
+        unsafe { transmute_copy(&*value) }
+    }
+
+    #[inline(always)]
+    fn back_slice(self, values: &[B]) -> &[A] {
+        // SAFETY: they are one type.
+        unsafe { slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
+    }
+
+    #[inline(always)]
+    fn back_slice_mut(self, values: &mut [B]) -> &mut [A] {
+        // SAFETY: they are one type.
+        unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
+    }
 }
 
 /// What lies in a slot: any bytes. (The lanes move it as a value of its type, before it is checked.)

@@ -41,8 +41,19 @@ mod vector;
     any(target_pointer_width = "64", annulus_seeded = "copy_by_processor"),
     not(any(annulus_loom, annulus_lines, miri))
 )))]
-#[path = "copy/none.rs"]
-mod vector;
+mod vector {
+    //! No vector copy here: words serve every size.
+
+    pub(super) const AVAILABLE: bool = false;
+    pub(super) const MIN_BYTES: usize = 1;
+
+    /// # Safety
+    ///
+    /// Never called.
+    pub(super) unsafe fn copy(_to: *mut u8, _from: *const u8, _bytes: usize) {
+        unreachable!("no vector copy on this target")
+    }
+}
 
 pub(crate) const WORD: usize = size_of::<u64>();
 

@@ -52,13 +52,11 @@
 
 mod client;
 mod error;
-mod request;
 
 #[cfg(feature = "async")]
 pub use client::AnswerFuture;
-pub use client::{Client, PendingAnswer};
+pub use client::{Client, PendingAnswer, Request};
 pub use error::{AnswerError, AskError, ClientGone};
-pub use request::Request;
 
 use crate::error::CapacityError;
 use crate::queue::mpsc;

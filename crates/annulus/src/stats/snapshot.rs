@@ -1,7 +1,11 @@
-//! [`Stats`]: the numbers of a ring at one moment.
+//! [`Stats`]: the numbers of a ring at one moment, and how they are printed: as a table. [`Delta`]: what
+//! happened between two of them.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::fmt;
+#[cfg(feature = "std")]
+use core::time::Duration;
 #[cfg(feature = "std")]
 use std::time::Instant;
 
@@ -248,4 +252,202 @@ pub struct Latency {
     pub mean_ns: u64,
     /// The longest time.
     pub max_ns: u64,
+}
+
+/// What has happened in a ring between two snapshots of it; made by [`Stats::since`].
+///
+/// # Examples
+///
+/// ```
+/// let (mut producer, mut consumer) = annulus::spsc::channel(8);
+/// producer.send(1).unwrap();
+/// let before = consumer.stats();
+/// producer.send_batch(&[2, 3]).unwrap();
+/// assert_eq!(consumer.recv(), Ok(1));
+///
+/// let delta = consumer.stats().since(&before);
+/// assert_eq!((delta.published, delta.received), (2, Some(1)));
+/// assert!(delta.rate(delta.published) > 0.0); // in one second
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Delta {
+    /// How much time lies between the two.
+    #[cfg(feature = "std")]
+    pub elapsed: Duration,
+    /// How many messages were published.
+    pub published: u64,
+    /// How many messages were received, as [`Stats::received`] says. `None` if one of the two does not know.
+    /// (A subscriber that joins at an older message makes [`Stats::received`] smaller. Then this is 0.)
+    pub received: Option<u64>,
+    /// How many messages the subscriber received whose `stats` both are.
+    pub own_received: Option<u64>,
+    /// How many messages that subscriber lost.
+    pub own_lagged: Option<u64>,
+    /// How many writers have joined.
+    pub writers_joined: u64,
+    /// How many readers have joined.
+    pub readers_joined: u64,
+    /// What was counted meanwhile. The high-water mark is the later snapshot's.
+    pub counted: Option<Counted>,
+}
+
+impl Stats {
+    /// What has happened since `earlier`, which is an earlier snapshot of the same ring. (For any other
+    /// snapshot the differences mean nothing; none is below 0.)
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Delta {
+        Delta::between(earlier, self)
+    }
+}
+
+impl Delta {
+    fn between(earlier: &Stats, later: &Stats) -> Self {
+        let own = |number: fn(&OwnStats) -> u64| {
+            Some(number(later.own.as_ref()?).saturating_sub(number(earlier.own.as_ref()?)))
+        };
+        Self {
+            #[cfg(feature = "std")]
+            elapsed: later.at.saturating_duration_since(earlier.at),
+            published: later.published.saturating_sub(earlier.published),
+            received: earlier.received.and_then(|before| Some(later.received?.saturating_sub(before))),
+            own_received: own(|own| own.received),
+            own_lagged: own(|own| own.lagged),
+            writers_joined: later.writers.joined.saturating_sub(earlier.writers.joined),
+            readers_joined: later.readers.joined.saturating_sub(earlier.readers.joined),
+            counted: earlier.counted.and_then(|before| {
+                let now = later.counted?;
+                Some(Counted {
+                    lagged: now.lagged.saturating_sub(before.lagged),
+                    sleeps: now.sleeps.saturating_sub(before.sleeps),
+                    wake_ups: now.wake_ups.saturating_sub(before.wake_ups),
+                    rests: now.rests.saturating_sub(before.rests),
+                    high_water: now.high_water,
+                })
+            }),
+        }
+    }
+
+    /// `count`, one of these numbers, for each second. 0 if no time has passed.
+    #[cfg(feature = "std")]
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a rate; counts above 2^53 lose their last digits")]
+    pub fn rate(&self, count: u64) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+    }
+}
+
+/// A number, or that there is none.
+struct Maybe(Option<u64>);
+
+impl fmt::Display for Maybe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => fmt::Display::fmt(&number, f),
+            None => f.pad("-"),
+        }
+    }
+}
+
+/// As a table: one line for the ring, one for what was counted, and one for each producer, each subscriber
+/// for which publishers wait, and the subscriber whose snapshot it is. The text ends without a line break.
+/// Its form may change with each version.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, capacity, closed, published, writers, readers, .. } = self;
+        let state = if *closed { "closed" } else { "open" };
+        write!(f, "{:<12} {state:<6}", name.as_deref().unwrap_or("ring"))?;
+        write!(f, " published {published:>12}  received {:>12}", Maybe(self.received))?;
+        write!(f, "  pending {:>7} of {capacity}", Maybe(self.pending))?;
+        write!(f, "  writers {} ({} joined)", writers.now, writers.joined)?;
+        write!(f, "  readers {} ({} joined)", readers.now, readers.joined)?;
+        if let Some(counted) = &self.counted {
+            write!(f, "\n  counted        high-water {:>7}", counted.high_water)?;
+            write!(f, "  lagged {}  sleeps {}", counted.lagged, counted.sleeps)?;
+            write!(f, "  wake-ups {}  rests {}", counted.wake_ups, counted.rests)?;
+        }
+        for producer in &self.producers {
+            write!(f, "\n  producer {:>5} sent {:>17}", producer.id, producer.sent)?;
+            write!(f, "  received {:>12}  pending {:>7}", producer.received, producer.pending)?;
+            if let Some(latency) = &producer.latency {
+                write!(f, "  lay {} ns (mean of {} messages)", latency.mean_ns, latency.samples)?;
+            }
+        }
+        for reader in &self.followed {
+            write!(f, "\n  reader {:>7} at {:>19}  lag {:>17}", reader.cell, reader.position, reader.lag)?;
+        }
+        if let Some(own) = &self.own {
+            write!(f, "\n  this reader    at {:>19}  received {:>12}", own.position, own.received)?;
+            write!(f, "  pending {:>7}  lagged {}", own.pending, own.lagged)?;
+            if own.corrupt > 0 {
+                write!(f, "  corrupt {}", own.corrupt)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn stats(published: u64, own: Option<u64>, counted: Option<Counted>) -> Stats {
+        let own =
+            own.map(|received| OwnStats { position: received, received, lagged: 1, corrupt: 0, pending: 0 });
+        Stats { published, own, counted, writers: HandleCount::new(1, published), ..Stats::new(None, 4) }
+    }
+
+    #[test]
+    fn a_delta_is_the_difference() {
+        let counted = |sleeps| Some(Counted { sleeps, high_water: sleeps, ..Counted::default() });
+        let earlier = stats(3, Some(2), counted(5));
+        let mut later = stats(10, Some(9), counted(6));
+        later.at = earlier.at + Duration::from_millis(500);
+        let delta = later.since(&earlier);
+        assert_eq!((delta.published, delta.own_received, delta.own_lagged), (7, Some(7), Some(0)));
+        assert_eq!((delta.writers_joined, delta.readers_joined, delta.received), (7, 0, None));
+        assert_eq!(delta.counted, Some(Counted { sleeps: 1, high_water: 6, ..Counted::default() }));
+        assert!((delta.rate(7) - 14.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn difference_of_an_unknown_number_is_unknown_and_none_is_negative() {
+        let (earlier, later) = (stats(10, None, None), stats(3, Some(1), Some(Counted::default())));
+        let delta = later.since(&earlier);
+        assert_eq!((delta.published, delta.own_received, delta.counted), (0, None, None));
+        let (before, after) = (
+            Stats { received: Some(7), ..stats(9, None, None) },
+            Stats { received: Some(5), ..stats(9, None, None) },
+        );
+        assert_eq!((after.since(&before).received, before.since(&after).received), (Some(0), Some(2)));
+        let none = earlier.since(&earlier);
+        assert!(none.rate(5).abs() < f64::EPSILON, "no time has passed");
+    }
+
+    #[test]
+    fn each_number_is_in_the_table() {
+        let latency = Some(Latency { samples: 21, min_ns: 0, mean_ns: 22, max_ns: 0 });
+        let stats = Stats {
+            closed: true,
+            published: 101,
+            received: Some(102),
+            pending: None,
+            writers: HandleCount::new(103, 104),
+            readers: HandleCount::new(105, 106),
+            producers: [ProducerStats { id: 107, sent: 108, received: 109, pending: 110, latency }].into(),
+            followed: [FollowedStats { cell: 111, position: 112, lag: 113 }].into(),
+            own: Some(OwnStats { position: 114, received: 115, lagged: 116, corrupt: 23, pending: 117 }),
+            counted: Some(Counted { lagged: 118, sleeps: 119, wake_ups: 120, rests: 121, high_water: 122 }),
+            ..Stats::new(Some("orders".into()), 100)
+        };
+        let text = stats.to_string();
+        for number in (100..=122).chain(21..=23) {
+            assert!(text.contains(&number.to_string()), "{number} is not in:\n{text}");
+        }
+        assert!(text.starts_with("orders ") && text.contains("closed") && text.contains("      - of 100"));
+        assert_eq!(text.lines().count(), 5);
+        assert!(Stats::new(None, 1).to_string().starts_with("ring "));
+    }
 }

@@ -24,8 +24,8 @@
 //!   came after its rings). Then the sleeper is told so, and naps: it looks again some milliseconds later, so
 //!   a wake-up that was missed comes late rather than never. (One is missed only where the waker's store is
 //!   still on its way to the other cores during the sleeper's second look.) For a task, a thread of the
-//!   library naps (`nap_for_tasks.rs`). A consumer that would deactivate a lane leaves it active. A thread
-//!   that ends a queue waits a millisecond, and so does a task for which nobody can nap.
+//!   library naps (`event_count/sleep.rs`). A consumer that would deactivate a lane leaves it active. A
+//!   thread that ends a queue waits a millisecond, and so does a task for which nobody can nap.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the
@@ -269,7 +269,7 @@ mod system {
     /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
         let registered = membarrier(Membarrier::RegisterPrivate);
-        // Relaxed, here and below: a hint; the lock of `nap_for_tasks.rs` orders it where that matters.
+        // Relaxed, here and below: a hint; the lock of `event_count/sleep.rs` orders it where that matters.
         TRIED.store(true, Ordering::Relaxed);
         registered
     }

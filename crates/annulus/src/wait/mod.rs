@@ -7,41 +7,30 @@
 // In the order of a wait, after a send or a receive has found nothing to do:
 //
 // wait_until            a verb waits: poll, spin, sleep
-// poll                  what a poll finds, and until when it is repeated
-// strategy, spin        how a thread spins before it sleeps
-// until                 how a verb waits, and how long at most
+// poll                  what a poll finds, and until when it is repeated: by what the verb was given
+// strategy              how a thread waits, by the choice of its ring or of one handle
+// spin                  how a thread spins before it sleeps
 // give_way              giving up the time slice, where that helps
-// reader_backoff        how a reader that is fast keeps its distance from the writer
-// writer_backoff        how a writer at its limit keeps its distance from the readers
+// backoff               how a fast reader, and a writer at its limit, keep their distance from each other
 // event_count           where to sleep, and whom to wake
 // fence                 the light fence of a waker, the heavy one of a sleeper; naps
-// nap_for_tasks         naps for waiters that have no clock
 // cohorts, park         threads asleep: many at one word; by the kernel
 // other_processes       threads asleep in several processes
 // waiters/              the tasks at an event
-// listener, task        a task waits, with a waker
-// relay_listener        a notify at one event becomes a notify at another
-// wait_for_any, arms    a select waits, at several events; what for
-// parker                a thread that a waker wakes
+// listener, task        a task waits, with a waker; a notify at one event becomes a notify at another
+// wait_for_any, arms    a select waits, at several events, as a thread that a waker wakes; what for
 // source                what a select, a worker or a notifier can wait at
 // latch, control        a shutdown, or the end of threads; how to stop a worker
-// handle_strategy       the strategy of one handle, in place of its ring's
-// catch_panic           others' code in the middle of a verb
 
-mod handle_strategy;
+mod backoff;
 mod latch;
 mod poll;
-mod reader_backoff;
 mod source;
 mod spin;
 mod strategy;
-mod until;
 mod wait_until;
-mod writer_backoff;
 
 // Where threads or tasks sleep.
-#[cfg(any(feature = "std", feature = "async"))]
-mod catch_panic;
 #[cfg(any(feature = "std", feature = "async"))]
 mod cohorts;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -53,8 +42,6 @@ mod event_count;
 mod fence;
 #[cfg(any(feature = "std", feature = "async"))]
 mod listener;
-#[cfg(any(feature = "std", feature = "async"))]
-mod nap_for_tasks;
 #[cfg(feature = "shm")]
 mod other_processes;
 #[cfg(all(not(feature = "shm"), any(feature = "std", feature = "async")))]
@@ -62,8 +49,6 @@ mod other_processes;
 mod other_processes;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
-#[cfg(any(feature = "std", feature = "async"))]
-mod relay_listener;
 #[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
 
@@ -75,8 +60,6 @@ mod control;
 #[cfg(feature = "std")]
 mod give_way;
 #[cfg(feature = "std")]
-mod parker;
-#[cfg(feature = "std")]
 mod wait_for_any;
 
 // Where tasks wait.
@@ -86,19 +69,22 @@ mod counting_waker;
 mod task;
 
 pub use crate::processor::ProcessorWait;
+pub(crate) use backoff::{ReaderBackoff, WriterBackoff, preferred_slots};
 pub(crate) use event_count::{EventCount, NewWord, Sleepers};
-pub(crate) use handle_strategy::own_strategy;
 pub(crate) use latch::Latch;
+pub use poll::Until;
 pub(crate) use poll::{Deadline, Look};
-pub(crate) use reader_backoff::ReaderBackoff;
 pub(crate) use source::{Mark, Source, source_of_part};
+pub(crate) use strategy::own_strategy;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
-pub use until::Until;
 pub(crate) use wait_until::{LAST_LOOKS, Poll, look_now, wait_until};
-pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
 
 #[cfg(feature = "std")]
 pub use self::fence::prepare_process;
+#[cfg(all(target_os = "linux", feature = "std"))]
+pub(crate) use self::listener::Listener;
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) use self::listener::Relay;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use self::{arms::Choice, wait_for_any::Listening};
@@ -110,8 +96,6 @@ pub(crate) use self::{
     source::UntilReady,
     wait_for_any::{AnyArm, Arms, wait_for_any},
 };
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use self::{catch_panic::contain, listener::Listener, relay_listener::Relay};
 #[cfg(feature = "shm")]
 pub(crate) use other_processes::Remote;
 #[cfg(feature = "async")]

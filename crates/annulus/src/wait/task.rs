@@ -24,7 +24,7 @@ use crate::sync::seeded;
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// The future of a [`Poll`]. It does nothing before its first poll. Dropped at any time, it leaves no waker
-/// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::nap_for_tasks) in its
+/// behind, and passes on a wake-up that it did not use. (Where a thread naps in its
 /// place, that has its waker for some milliseconds more.)
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct Waiting<W: Poll> {

@@ -47,7 +47,6 @@
 
 mod receiver;
 mod sender;
-mod source;
 mod state;
 
 pub use receiver::Receiver;

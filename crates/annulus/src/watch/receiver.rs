@@ -1,4 +1,5 @@
-//! [`Receiver`]: the verbs that read the value, and wait for a new one.
+//! [`Receiver`]: the verbs that read the value, and wait for a new one; and the receiver as what one can wait
+//! at.
 
 use core::fmt;
 #[cfg(feature = "async")]
@@ -9,15 +10,18 @@ use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::base::common::Common;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
+use crate::receive::{Receive, Waitable, iterates};
 use crate::sync::AtomicU64;
-use crate::wait::{Armed, Choice, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    Armed, Choice, EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
+};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
 pub struct Receiver<T> {
-    pub(super) shared: Common<WatchState<T>>,
+    shared: Common<WatchState<T>>,
     /// The version that it has seen.
-    pub(super) seen: u64,
+    seen: u64,
     strategy: WaitStrategy,
 }
 
@@ -293,7 +297,7 @@ impl<T: Send + Sync> Receiver<T> {
 
     /// One look for [`changed`](Self::changed).
     #[inline]
-    pub(super) fn poll_changed(&mut self) -> Look<Result<(), RecvError>> {
+    fn poll_changed(&mut self) -> Look<Result<(), RecvError>> {
         let version = self.shared.version();
         if version.number() != self.seen {
             self.seen = version.number();
@@ -425,7 +429,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     }
 
     /// A clone of the newest value, which counts as seen.
-    pub(super) fn newest(&mut self) -> T {
+    fn newest(&mut self) -> T {
         self.borrow_and_update().clone()
     }
 }
@@ -483,6 +487,60 @@ impl<'r, T, F: FnMut(&T) -> bool> Poll for AwaitWanted<'r, T, F> {
         if version.is_closed() { Look::Found(Err(RecvError::CLOSED)) } else { Look::Nothing }
     }
 }
+
+// SAFETY: the event is in what the handles share, which lives as long as the receiver.
+unsafe impl<T: Send + Sync> Source for Receiver<T> {
+    fn wait_point(&self) -> &EventCount {
+        &self.shared.changed
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.has_changed() != Ok(false)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.shared.word())
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.wait_strategy()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.has_changed() == Ok(true)
+    }
+
+    /// What the receiver had seen, if there was a value that it had not seen. (A later one takes its place.)
+    fn mark(&mut self) -> Mark {
+        Mark::of(self.has_more().then_some((0, self.seen)))
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        // One receive is enough, whatever it got.
+        mark.is_passed(|_, seen| seen != self.seen)
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(u64::from(self.has_changed() == Ok(true)))
+    }
+}
+
+impl<T: Send + Sync> Waitable for Receiver<T> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Send + Sync + Clone> Receive for Receiver<T> {
+    type Item = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll_changed().map(|changed| changed.map(|()| self.newest()))
+    }
+}
+
+iterates! { [T: Send + Sync + Clone] Receiver<T>; }
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {

@@ -1,13 +1,59 @@
-//! How a batch comes from a handle to a handler: [`ByValue`] and [`ByRef`].
+//! How a batch comes from a handle to a handler, [`ByValue`] and [`ByRef`], and what the handler is told of
+//! each message: [`Delivery`].
 
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use super::delivery::HandlerInfo;
 use crate::error::RecvError;
-use crate::receive::{Receive, ReceiveRef};
+use crate::receive::{Numbered, Receive, ReceiveRef};
 use crate::sync::seeded;
 use crate::wait::{Control, Look, Mark, Source, Stop};
+
+/// What a handler gets with each message, from [`spawn_numbered`](super::Builder::spawn_numbered) and
+/// [`spawn_ref_numbered`](super::Builder::spawn_ref_numbered).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Delivery {
+    /// The number of the message in its ring. They are numbered from 0, so all subscribers of a ring have the
+    /// same number for the same message. After a lag it is larger by what was lost.
+    pub sequence: u64,
+    /// Whether the message is the last one of its [batch](super#batches).
+    pub end_of_batch: bool,
+}
+
+/// What a handler is told of a message from a `R`.
+pub(super) trait HandlerInfo<R> {
+    /// Of the message that `receiver` has received last.
+    fn of_last(receiver: &R, end_of_batch: bool) -> Self;
+
+    /// Of the message with this number.
+    fn of(sequence: u64, end_of_batch: bool) -> Self;
+}
+
+/// The end of the batch only.
+impl<R> HandlerInfo<R> for bool {
+    #[inline(always)]
+    fn of_last(_: &R, end_of_batch: bool) -> Self {
+        end_of_batch
+    }
+
+    #[inline(always)]
+    fn of(_: u64, end_of_batch: bool) -> Self {
+        end_of_batch
+    }
+}
+
+impl<R: Numbered> HandlerInfo<R> for Delivery {
+    #[inline(always)]
+    fn of_last(receiver: &R, end_of_batch: bool) -> Self {
+        HandlerInfo::<R>::of(receiver.next_sequence() - 1, end_of_batch)
+    }
+
+    #[inline(always)]
+    fn of(sequence: u64, end_of_batch: bool) -> Self {
+        Self { sequence, end_of_batch }
+    }
+}
 
 /// Hands messages of a `R` to a handler, with a `C`.
 pub(super) trait Feed<R: Source, C> {

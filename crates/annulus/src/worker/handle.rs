@@ -13,9 +13,10 @@ use std::time::Instant;
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
+use crate::base::drop_all::contain;
 #[cfg(not(annulus_loom))]
 use crate::wait::WaitStrategy;
-use crate::wait::{Control, Latch, Stop, contain};
+use crate::wait::{Control, Latch, Stop};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
 /// it.

@@ -60,13 +60,12 @@
 //! callback](Builder::on_idle), and a stop wakes it at once.
 
 mod builder;
-mod delivery;
 mod feed;
 mod handle;
 mod run;
 mod spawn;
 
 pub use builder::Builder;
-pub use delivery::Delivery;
+pub use feed::Delivery;
 pub use handle::{Finished, Stopper, Worker};
 pub use spawn::SpawnError;

@@ -6,8 +6,6 @@ mod checker;
 #[cfg(feature = "schema")]
 mod compare;
 #[cfg(feature = "schema")]
-mod fingerprint;
-#[cfg(feature = "schema")]
 mod parse;
 #[cfg(all(test, feature = "schema", not(annulus_loom)))]
 mod tests;
@@ -21,7 +19,11 @@ use core::ops::Deref;
 
 pub use bad_value::BadValue;
 #[cfg(feature = "schema")]
-pub use {checker::Checker, compare::Difference, fingerprint::Fingerprint, parse::SchemaError};
+pub use {
+    checker::Checker,
+    compare::{Difference, Fingerprint},
+    parse::SchemaError,
+};
 
 /// What a message is made of: its name, its fields, where each of them lies, and of which kind it is.
 ///

@@ -50,7 +50,7 @@ use core::task::Waker;
 
 use self::task_list::TaskList;
 use self::waker_slot::{GONE, WOKEN_ALONE, WOKEN_WITH_ALL, WakerSlot, abandoned, wake};
-use super::catch_panic::contain;
+use crate::base::drop_all::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, seeded};
 

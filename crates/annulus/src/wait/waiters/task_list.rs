@@ -6,8 +6,8 @@ use core::task::Waker;
 
 use super::list::{List, WaiterNode};
 use super::waker_slot::{ARMED, GONE, LISTED, QUEUED, change, wake};
+use crate::base::drop_all::contain;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, ordering, seeded};
-use crate::wait::catch_panic::contain;
 
 pub(super) struct TaskList {
     /// Which thread has the list, what is noted for it, and how many nodes have an owner.

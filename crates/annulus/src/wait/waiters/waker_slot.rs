@@ -18,8 +18,8 @@
 use core::ptr;
 use core::task::Waker;
 
+use crate::base::drop_all::contain;
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, ordering, seeded};
-use crate::wait::catch_panic::contain;
 
 /// A place for one task.
 #[repr(C)]
@@ -127,7 +127,7 @@ impl WakerSlot {
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
         // Relaxed: a waiter for what comes with the wake-up has registered elsewhere, and that orders it
-        // (`relay_listener.rs`). The waking thread has had event.wake2.
+        // (`listener.rs`). The waking thread has had event.wake2.
         self.state.load(Ordering::Relaxed) & !PLACE == ARMED
     }
 

@@ -1,6 +1,9 @@
-//! Which handles may be used after a panic that was caught: all of them.
+//! Which handles may be used after a panic that was caught, and may be moved after they were pinned: all of
+//! them, whatever they carry.
 //!
-//! *Why that is right.* A panic can only come out of what is not the library's: a closure, a `clone`, a
+//! # After a panic
+//!
+//! A panic can only come out of what is not the library's: a closure, a `clone`, a
 //! destructor, a factory. None of them runs while a ring is in between two states:
 //!
 //! - A closure that makes a message runs before its slot is touched. A closure that changes an event runs
@@ -9,7 +12,7 @@
 //! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in
 //!   place; if it panics, the cursor moves on.
 //! - A waker is called and dropped in the middle of a verb. If it panics, the panic ends there
-//!   (`wait/catch_panic.rs`). It is cloned after a look that took nothing, and before the task is registered.
+//!   (`base/drop_all.rs`). It is cloned after a look that took nothing, and before the task is registered.
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!   Where several values are dropped, all of them are, and then the first panic goes on
 //!   (`base/drop_all.rs`).
@@ -39,6 +42,16 @@
 //!
 //! The future of a verb borrows its handle by `&mut`, and is what a `&mut` is. A stream that owns its handle
 //! is whole.
+//!
+//! # After a pin
+//!
+//! A handle leads to its messages, and none of them is ever pinned in it. Nothing in this crate makes a
+//! pinned part of a pinned handle. The compiler finds that out by itself where a handle has no `T` and no
+//! part that depends on its kind. The others are here, so that no `T`, and no kind that is new, takes it
+//! from them.
+//!
+//! What keeps something of its user's choice is what that is: an [`Iter`](crate::Iter), a notifier, a builder
+//! of a worker, an error that gives back a value.
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -203,4 +216,39 @@ whole_after_a_panic! {
     [T: Message] crate::shm::watch::Changes<T>;
     [T: Message] crate::shm::watch::Receiver<T>;
     [T: Message] crate::shm::watch::Sender<T>;
+}
+
+/// For each type.
+macro_rules! moves_after_a_pin {
+    ($([$($generics:tt)*] $type:ty;)*) => {$(
+        impl<$($generics)*> Unpin for $type {}
+    )*};
+}
+
+moves_after_a_pin! {
+    [T, M: Mode] MpPublisher<T, M>;
+    [T, M: Mode] Subscriber<T, M>;
+    [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
+    [M: Mode] broadcast::bytes::Subscriber<M>;
+    [T, R] event::Publisher<T, R>;
+    [T, R] event::MpPublisher<T, R>;
+    [T] event::Subscribable<T>;
+    [T, M: Mode] event::Subscriber<T, M>;
+    [T: Send, K: AnyKind] Producer<T, K>;
+    [T: Send, K: AnyKind] Consumer<T, K>;
+    [K: InPlace] queue::bytes::Producer<K>;
+    [K: InPlace] queue::bytes::Consumer<K>;
+    [T: Send] ordered::Sender<T>;
+    [T: Send] ordered::Receiver<T>;
+}
+
+#[cfg(feature = "bus")]
+moves_after_a_pin! {
+    [T: Message, K: TopicRing] TopicPublisher<T, K>;
+}
+
+#[cfg(feature = "std")]
+moves_after_a_pin! {
+    [T: Send + Sync] crate::watch::Sender<T>;
+    [T: Send + Sync] crate::watch::Receiver<T>;
 }
