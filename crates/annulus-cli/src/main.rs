@@ -101,6 +101,7 @@ enum Command {
     Watch(watch::Arguments),
     #[cfg(target_os = "linux")]
     Get(get::Arguments),
+    #[cfg(target_os = "linux")]
     Call(call::Arguments),
     #[cfg(target_os = "linux")]
     Hz(hz::Arguments),
@@ -168,6 +169,7 @@ fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Watch(arguments) => watch::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Get(arguments) => get::run(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Call(arguments) => call::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Hz(arguments) => hz::run(&arguments),

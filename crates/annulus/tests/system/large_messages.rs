@@ -7,7 +7,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use annulus::Settings;
 use annulus::bus::{Bus, TypedBus};
 use annulus::pipeline::Pipeline;
 use annulus::{broadcast, event, mpmc, mpsc, pool, queue, spmc, spsc};
@@ -79,6 +78,7 @@ fn topics_and_pipelines_are_made_there() {
 #[test]
 #[cfg(all(feature = "shm", target_os = "linux"))]
 fn rings_between_processes_are_made_there() {
+    use annulus::Settings;
     use annulus::shm::{self, WhenGone};
 
     in_thread(256 * KIBIBYTE, || {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "async")]
 use annulus::SendError;
 use annulus::Settings;
-#[cfg(feature = "async")]
 use annulus::queue::ordered;
 use annulus::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 
