@@ -644,3 +644,23 @@ impl<T: Message, M: Mode> fmt::Debug for FellowPublisher<T, M> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, target_os = "linux", not(miri), not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::shm::{Shared, WhenGone, mp_broadcast};
+    use crate::{RecvError, Settings};
+
+    /// Between the leave of the last publisher and the close that follows it, a subscriber finds that nobody
+    /// is left, and nobody has died.
+    #[test]
+    fn publisher_that_is_about_to_close_has_not_died() {
+        let builder = mp_broadcast::Builder::new(Settings::new(4)).when_no_publisher(WhenGone::Close);
+        let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>().unwrap();
+        let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+        publisher.publish(1);
+        let leave = core::mem::replace(&mut publisher.leave, Box::new(|| false));
+        assert!(leave(), "the ring ends with it");
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError::CLOSED)));
+    }
+}

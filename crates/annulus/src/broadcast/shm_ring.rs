@@ -380,6 +380,10 @@ mod model {
             &self.known[place]
         }
 
+        fn have_died(&self) -> bool {
+            (0..self.used()).any(|place| self.is_gone(place))
+        }
+
         fn intent(&self, place: usize) -> &AtomicU64 {
             &self.intents[place]
         }

@@ -75,9 +75,12 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
     /// How many producers have died: they have come, and not left, and their locks are free.
     fn died(&self) -> u64 {
         let died = |place| {
-            let (came, left) = self.numbers(place).producers();
+            // In this order: one that leaves meanwhile has not died.
+            let (came, _) = self.numbers(place).producers();
+            let is_there = self.has_producer(place);
+            let (_, left) = self.numbers(place).producers();
             // (Any number may lie there.)
-            came.wrapping_sub(left).saturating_sub(self.has_producer(place).into())
+            came.saturating_sub(left).saturating_sub(is_there.into())
         };
         (0..self.count()).map(died).fold(0, u64::wrapping_add)
     }

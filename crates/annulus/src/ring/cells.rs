@@ -27,7 +27,7 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -35,7 +35,7 @@ use core::ptr::NonNull;
 use super::slots::{Copied, Kept, Slots, Store, Whole, Writers};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
-#[cfg(all(feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::message::encoded::Encoded;
@@ -97,7 +97,7 @@ impl<T: Message> Cells<T> {
     /// # Safety
     ///
     /// As [`new`](Self::new).
-    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
     pub(crate) unsafe fn in_memory(
         memory: &Arc<PlacedMemory>,
         [slots, newest]: [(usize, Layout); 2],

@@ -86,6 +86,9 @@ pub(crate) trait ClaimPlaces: Send + Sync {
     /// Whether nobody has the lock of this place: asks the kernel. (Its holder does not ask.)
     fn is_gone(&self, place: usize) -> bool;
 
+    /// Whether a publisher has died. Asks the kernel.
+    fn have_died(&self) -> bool;
+
     /// Which messages the publisher of this place has claimed last, or is about to claim: a [`Range`].
     fn intent(&self, place: usize) -> &AtomicU64;
 }
@@ -188,6 +191,13 @@ impl Claims {
 
     pub(super) fn seen(&self) -> &Seen {
         &self.seen
+    }
+
+    /// Whether all publishers are gone, one at least has died, and nobody has closed the ring. (The last one
+    /// that leaves is gone before it closes the ring.)
+    #[cold]
+    pub(super) fn publishers_have_died(&self) -> bool {
+        self.seen.publisher_has_died() && (self.places.have_died() || seeded!("fellow_leaver_is_dead"))
     }
 
     #[inline]

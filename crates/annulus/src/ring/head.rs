@@ -494,7 +494,7 @@ impl Head {
     /// Why nothing is left to receive of a ring that is closed: whether the publisher is of another process,
     /// which has died, and nobody closed the ring.
     pub(crate) fn publisher_has_died(&self) -> bool {
-        self.end.decided().is_none() && self.seen().is_some_and(Seen::publisher_has_died)
+        self.end.decided().is_none() && self.mirror.as_ref().is_some_and(|mirror| mirror.publisher_has_died())
     }
 
     /// Whether the publisher is of another process, which is gone.

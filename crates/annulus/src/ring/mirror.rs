@@ -85,6 +85,18 @@ impl Mirror {
         }
     }
 
+    /// Whether the publishers are of other processes, all gone, at least one by its death, and nobody has
+    /// closed the ring.
+    pub(super) fn publisher_has_died(&self) -> bool {
+        match self {
+            #[cfg(feature = "shm")]
+            Self::Shows(..) => false,
+            #[cfg(feature = "shm")]
+            Self::Sees(seen) => seen.publisher_has_died(),
+            Self::Shares(claims) => claims.publishers_have_died(),
+        }
+    }
+
     /// The claims, where publishers claim.
     #[inline]
     #[cfg_attr(

@@ -685,6 +685,10 @@ impl ClaimPlaces for FellowTable {
         !self.table.is_held(place)
     }
 
+    fn have_died(&self) -> bool {
+        self.table.died() != 0
+    }
+
     fn used(&self) -> usize {
         // (Any number may lie there.)
         self.table.queue().used().min(self.known.len())

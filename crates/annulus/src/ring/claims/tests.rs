@@ -95,6 +95,10 @@ impl ClaimPlaces for Process {
         PLACES
     }
 
+    fn have_died(&self) -> bool {
+        self.0.gone.lock().unwrap().contains(&true)
+    }
+
     fn intent(&self, place: usize) -> &AtomicU64 {
         &self.0.intents[place]
     }
