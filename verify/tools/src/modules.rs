@@ -137,15 +137,28 @@ fn has_decision(tree: &Tree, number: &str) -> bool {
     pages.any(|(_, page)| page.lines().any(|line| line.starts_with(&heading)))
 }
 
-/// `docs/ARCHITECTURE.md` names each of the library's outermost modules.
+/// `docs/ARCHITECTURE.md` names each of the library's outermost modules, and nothing in them that is gone.
 fn rooms(tree: &Tree, report: &mut Report) {
     const PAGE: &str = "docs/ARCHITECTURE.md";
     let page = tree.text(PAGE);
-    for line in tree.text("crates/annulus/src/lib.rs").lines().filter_map(declared) {
-        let is_named =
-            page.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).any(|word| word == line);
-        if !is_named {
-            report.errors.push(format!("{PAGE}: does not name the library's module {line}"));
+    let rooms: BTreeSet<&str> = tree.text("crates/annulus/src/lib.rs").lines().filter_map(declared).collect();
+    let is_other = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+    let words: BTreeSet<&str> = page.split(is_other).collect();
+    for room in rooms.difference(&words) {
+        report.errors.push(format!("{PAGE}: does not name the library's module {room}"));
+    }
+    for (number, line) in page.lines().enumerate() {
+        // (`names` looks at those of files.)
+        for name in line.split('`').skip(1).step_by(2).filter(|name| !name.contains('.')) {
+            if !name.split_once('/').is_some_and(|(room, _)| rooms.contains(room)) {
+                continue;
+            }
+            let path = format!("crates/annulus/src/{}", name.trim_end_matches('/'));
+            let (file, folder) = (format!("{path}.rs"), format!("{path}/"));
+            if !tree.files().any(|(path, _)| path == file || path.starts_with(&folder)) {
+                let at = number + 1;
+                report.errors.push(format!("{PAGE}:{at}: names {name}, which is not there"));
+            }
         }
     }
 }

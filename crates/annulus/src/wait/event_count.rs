@@ -97,7 +97,7 @@ use super::other_processes::Remote;
 use super::park::Cohort;
 use super::waiters::Waiters;
 use crate::stats::Counting;
-use crate::sync::{AtomicU32, Ordering, light_fence, seeded};
+use crate::sync::{AtomicU32, Ordering, light_fence, seeded, unlikely};
 
 /// An eventcount. Any number of sleepers and wakers.
 ///
@@ -338,6 +338,36 @@ pub(crate) enum Sleepers {
     Tasks,
     /// Threads wait, or others may wait in other processes, or the event is closed.
     More,
+}
+
+// What a thread does that has stored something: here while nobody sleeps, and otherwise in `wake`.
+impl EventCount {
+    /// Wakes all that registered before a poll could see the caller's last store.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if unlikely(self.may_have_sleepers()) {
+            self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), of an event whose sleepers may be of other processes.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn notify_across(&self) {
+        if unlikely(!self.has_sleepers_nowhere()) {
+            self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), where any sleeper will do for the caller's last `count`
+    /// stores, one for each: wakes no more than that, as far as that can be told. A waiter that is woken must
+    /// look for all such stores, not for one of them.
+    #[cfg_attr(not(annulus_loom), inline)]
+    pub(crate) fn notify_some(&self, count: usize) {
+        if unlikely(self.may_have_sleepers()) {
+            self.wake_some(count);
+        }
+    }
 }
 
 /// The flag in the word: nothing comes any more.

@@ -1,27 +1,10 @@
 //! Waking: all that sleep, or as many as there is something for.
 
 use super::{EventCount, FENCED, SLEEPER, Sleepers, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
-use crate::sync::{Ordering, ordering, seeded, unlikely};
+use crate::sync::{Ordering, ordering, seeded};
 use crate::wait::{fence, waiters::Waiters};
 
 impl EventCount {
-    /// Wakes all that registered before a poll could see the caller's last store.
-    #[inline]
-    pub(crate) fn notify(&self) {
-        if unlikely(self.may_have_sleepers()) {
-            self.wake();
-        }
-    }
-
-    /// As [`notify`](Self::notify), of an event whose sleepers may be of other processes.
-    #[cfg(feature = "shm")]
-    #[inline(always)]
-    pub(crate) fn notify_across(&self) {
-        if unlikely(!self.has_sleepers_nowhere()) {
-            self.wake();
-        }
-    }
-
     /// As [`notify`](Self::notify), for a caller that has called [`fence`](Self::fence) since that store.
     #[inline]
     pub(crate) fn notify_fenced(&self) {
@@ -50,16 +33,6 @@ impl EventCount {
         // (Waiters of other processes register elsewhere.)
         if self.remote.is_some() || seen & SLEEPER != 0 {
             self.wake();
-        }
-    }
-
-    /// As [`notify`](Self::notify), where any sleeper will do for the caller's last `count`
-    /// stores, one for each: wakes no more than that, as far as that can be told. A waiter that is woken must
-    /// look for all such stores, not for one of them.
-    #[cfg_attr(not(annulus_loom), inline)]
-    pub(crate) fn notify_some(&self, count: usize) {
-        if unlikely(self.may_have_sleepers()) {
-            self.wake_some(count);
         }
     }
 
@@ -193,7 +166,7 @@ impl EventCount {
 
     #[cold]
     #[inline(never)]
-    fn wake_some(&self, count: usize) {
+    pub(super) fn wake_some(&self, count: usize) {
         // As in `wake`.
         self.fence();
         self.notify_some_fenced(count);
