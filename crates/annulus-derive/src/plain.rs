@@ -17,7 +17,7 @@ use syn::{
     DataEnum, DataStruct, DeriveInput, Error, Generics, Index, Member, Result, Type, parse_quote_spanned,
 };
 
-use crate::attributes::{self, Attributes};
+use crate::attributes::{self, Attributes, OfField};
 use crate::{described, own};
 
 pub(crate) fn of_struct(
@@ -32,57 +32,11 @@ pub(crate) fn of_struct(
         let message = "whether a generic struct has padding shows only where it is used; add `#[message(packed)]`, which leaves it out";
         return Err(Error::new_spanned(&input.generics, message));
     }
-    let (private, name, count) = (attributes.private(), own::derived(&input.ident), data.fields.len());
-    let (name_text, value) = (name.to_string(), own::local("value"));
-    let (mut layout, mut plain, mut checks, mut sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut members, mut member_texts) = (Vec::new(), Vec::new());
-    let (mut any_bits, mut are_values, bytes) = (Vec::new(), Vec::new(), own::local("bytes"));
-    let (of_fields, mut described) = (attributes::of_fields(&data.fields)?, Vec::new());
-    for ((number, field), of) in data.fields.iter().enumerate().zip(&of_fields) {
-        let member = field
-            .ident
-            .as_ref()
-            .map_or(Member::Unnamed(Index::from(number)), |it| Member::Named(own::derived(it)));
-        let size = format_ident!("__ANNULUS_SIZE{number}");
-        let (of_type, of_name) =
-            (field.ty.span(), field.ident.as_ref().map_or(field.ty.span(), Spanned::span));
-        let field_type = quote_spanned! {Span::mixed_site().located_at(of_type)=>
-            __annulus_of_field(|#value: #name| #value.#member)
-        };
-        layout.push(quote! {
-            (::core::mem::offset_of!(#name, #member), __annulus_size_of(#field_type))
-        });
-        any_bits.push(quote!(__ANNULUS_PLAIN[#number].1));
-        are_values
-            .push(quote!(__annulus_are_values(#bytes, __ANNULUS_PLAIN[#number], __ANNULUS_FIELDS[#number])));
-        let (element, lengths) = element(&field.ty, field_type, of_type);
-        let offset = quote!(__ANNULUS_FIELDS[#number].0);
-        let of_this = quote!(__ANNULUS_PLAIN[#number].0);
-        let kind = if of.bytes {
-            described::bytes(&private, &quote!(__ANNULUS_FIELDS[#number].1))
-        } else {
-            lengths.iter().rev().fold(quote!(#of_this.part()), |kind, length| {
-                quote!(#private::KindRef::Static { 0: &#private::Kind::Array { 0: #kind, 1: __annulus_length(#length) } })
-            })
-        };
-        described.push(described::field(&private, of, &offset, &kind));
-        let private = attributes.private_at(of_name);
-        let asked = if of.bytes { quote!(__annulus_has_no_gap) } else { quote!(__annulus_is_plain) };
-        plain.push(quote_spanned!(Span::mixed_site().located_at(of_type)=> #asked(#element)));
-        // Decision 0064: padding is refused.
-        checks.push(quote_spanned! {Span::mixed_site().located_at(of_name)=>
-            const #size: ::core::primitive::usize = {
-                __ANNULUS_PLAIN;
-                #private::no_padding_after(
-                    &__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, &__ANNULUS_NAMES,
-                );
-                __ANNULUS_FIELDS[#number].1
-            };
-        });
-        sizes.push(size);
-        member_texts.push(member.to_token_stream().to_string());
-        members.push(member);
-    }
+    let (name, of_fields) = (own::derived(&input.ident), attributes::of_fields(&data.fields)?);
+    let fields = Fields::of(attributes, &name, data, &of_fields);
+    let Fields { layout, plain, checks, sizes, members, texts, any_bits, are_values, described } = fields;
+    let (private, count, value) = (attributes.private(), data.fields.len(), own::local("value"));
+    let name_text = name.to_string();
     let padding = format!("`{name}` has padding");
     let schema = described::schema(
         attributes,
@@ -94,7 +48,7 @@ pub(crate) fn of_struct(
         const __ANNULUS_SIZE: ::core::primitive::usize = ::core::mem::size_of::<#name>();
         const __ANNULUS_FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
             [#(#layout),*];
-        const __ANNULUS_NAMES: [&::core::primitive::str; #count] = [#(#member_texts),*];
+        const __ANNULUS_NAMES: [&::core::primitive::str; #count] = [#(#texts),*];
         // One for all fields: where one is not plain, nothing is said of padding, which `packed` leaves
         // out too.
         const __ANNULUS_PLAIN: [__AnnulusPlain; #count] = [#(#plain),*];
@@ -128,6 +82,77 @@ pub(crate) fn of_struct(
     // SAFETY: the checks, without which this does not compile: each field has no uninitialised byte, and all
     // bytes are those of fields.
     Ok(implementation(attributes, &name, &input.generics, &plain, &checks))
+}
+
+/// What is written for each field of a struct.
+#[derive(Default)]
+struct Fields {
+    /// Its offset, and its size.
+    layout: Vec<TokenStream>,
+    plain: Vec<TokenStream>,
+    /// That there is no padding behind it.
+    checks: Vec<TokenStream>,
+    sizes: Vec<Ident>,
+    members: Vec<Member>,
+    texts: Vec<String>,
+    any_bits: Vec<TokenStream>,
+    are_values: Vec<TokenStream>,
+    described: Vec<TokenStream>,
+}
+
+impl Fields {
+    fn of(attributes: &Attributes, name: &Ident, data: &DataStruct, of_fields: &[OfField]) -> Self {
+        let (private, name_text) = (attributes.private(), name.to_string());
+        let (value, bytes) = (own::local("value"), own::local("bytes"));
+        let mut fields = Self::default();
+        for ((number, field), of) in data.fields.iter().enumerate().zip(of_fields) {
+            let member = field
+                .ident
+                .as_ref()
+                .map_or(Member::Unnamed(Index::from(number)), |it| Member::Named(own::derived(it)));
+            let size = format_ident!("__ANNULUS_SIZE{number}");
+            let (of_type, of_name) =
+                (field.ty.span(), field.ident.as_ref().map_or(field.ty.span(), Spanned::span));
+            let field_type = quote_spanned! {Span::mixed_site().located_at(of_type)=>
+                __annulus_of_field(|#value: #name| #value.#member)
+            };
+            fields.layout.push(quote! {
+                (::core::mem::offset_of!(#name, #member), __annulus_size_of(#field_type))
+            });
+            fields.any_bits.push(quote!(__ANNULUS_PLAIN[#number].1));
+            fields.are_values.push(
+                quote!(__annulus_are_values(#bytes, __ANNULUS_PLAIN[#number], __ANNULUS_FIELDS[#number])),
+            );
+            let (element, lengths) = element(&field.ty, field_type, of_type);
+            let offset = quote!(__ANNULUS_FIELDS[#number].0);
+            let of_this = quote!(__ANNULUS_PLAIN[#number].0);
+            let kind = if of.bytes {
+                described::bytes(&private, &quote!(__ANNULUS_FIELDS[#number].1))
+            } else {
+                lengths.iter().rev().fold(quote!(#of_this.part()), |kind, length| {
+                    quote!(#private::KindRef::Static { 0: &#private::Kind::Array { 0: #kind, 1: __annulus_length(#length) } })
+                })
+            };
+            fields.described.push(described::field(&private, of, &offset, &kind));
+            let private = attributes.private_at(of_name);
+            let asked = if of.bytes { quote!(__annulus_has_no_gap) } else { quote!(__annulus_is_plain) };
+            fields.plain.push(quote_spanned!(Span::mixed_site().located_at(of_type)=> #asked(#element)));
+            // Decision 0064: padding is refused.
+            fields.checks.push(quote_spanned! {Span::mixed_site().located_at(of_name)=>
+                const #size: ::core::primitive::usize = {
+                    __ANNULUS_PLAIN;
+                    #private::no_padding_after(
+                        &__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, &__ANNULUS_NAMES,
+                    );
+                    __ANNULUS_FIELDS[#number].1
+                };
+            });
+            fields.sizes.push(size);
+            fields.texts.push(member.to_token_stream().to_string());
+            fields.members.push(member);
+        }
+        fields
+    }
 }
 
 /// What `Plain` has.

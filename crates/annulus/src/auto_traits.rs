@@ -173,7 +173,7 @@ whole_after_a_panic! {
     [] crate::pipeline::Pipeline;
 }
 
-#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
 whole_after_a_panic! {
     [] crate::shm::AttachError;
     [M] crate::shm::broadcast::bytes::AcceptedBytes<M>;

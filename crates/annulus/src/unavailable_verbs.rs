@@ -80,7 +80,13 @@ verbs! {
     }
 }
 
-#[cfg(all(not(feature = "async"), target_os = "linux", feature = "shm", not(annulus_loom)))]
+#[cfg(all(
+    not(feature = "async"),
+    target_os = "linux",
+    target_pointer_width = "64",
+    feature = "shm",
+    not(annulus_loom)
+))]
 verbs! {
     need HasTasks:
     impl<> crate::shm::frames::Loan<'_, broadcast::Lossless> {

@@ -1,4 +1,5 @@
 //! The program as its users see it: processes, what they print, and their exit codes.
+#![allow(clippy::too_many_lines, reason = "a test reads from top to bottom")]
 
 #[cfg(target_os = "linux")]
 mod bench;

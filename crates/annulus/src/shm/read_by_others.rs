@@ -189,6 +189,7 @@ fn said_by_c_with(name: &str, ring: &impl AsFd, page: Option<&dyn AsFd>) -> Opti
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a row for each field")]
 fn the_page_has_the_codes_offsets() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SHM-FORMAT.md");
     let Ok(page) = fs::read_to_string(path) else {

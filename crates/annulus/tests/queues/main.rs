@@ -1,4 +1,5 @@
 //! Queues of messages and of bytes, and the pool whose buffers go through them.
+#![allow(clippy::too_many_lines, reason = "a test reads from top to bottom")]
 
 #[cfg(feature = "std")]
 mod bytes;

@@ -1,5 +1,6 @@
 //! Rings between processes.
 #![cfg(all(target_os = "linux", feature = "shm", not(any(miri, annulus_loom))))]
+#![allow(clippy::too_many_lines, reason = "a test reads from top to bottom")]
 #![allow(missing_docs, reason = "a test")]
 
 mod broadcast;

@@ -2,6 +2,7 @@
 //!
 //! Most of it is the whole process's, so most of these tests have a process of their own
 //! (`support/alone.rs`).
+#![allow(clippy::too_many_lines, reason = "a test reads from top to bottom")]
 
 mod affinity;
 mod allocation;

@@ -1,4 +1,5 @@
 //! All ways to wait: threads that sleep, tasks, selects, workers, and descriptors.
+#![allow(clippy::too_many_lines, reason = "a test reads from top to bottom")]
 
 mod asleep;
 mod notifier;

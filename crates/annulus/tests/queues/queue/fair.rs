@@ -95,7 +95,6 @@ fn one_by_one(_: u64) -> (u64, u64) {
 }
 
 /// The verbs that move messages out.
-#[allow(clippy::too_many_lines, reason = "one entry for each verb")]
 pub(crate) fn copying<K: QueueKind + 'static>() -> Vec<Verb<K>> {
     fn places<const N: usize>() -> [Message; N] {
         std::array::from_fn(|_| Message::default())

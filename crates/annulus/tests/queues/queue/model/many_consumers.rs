@@ -17,7 +17,6 @@ use super::step::{Step, Turn, WHOSE};
 use super::tasks::Tasks;
 
 /// What several consumers do on one thread: the oldest of some ring comes, whichever consumer asks.
-#[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run<K: ManyConsumers + 'static>(
     mut join: impl FnMut(&Producer<Counted, K>) -> Option<Producer<Counted, K>>,
     rings: impl Fn(&Consumer<Counted, K>) -> usize,

@@ -138,7 +138,7 @@ impl<K: InPlace + QueueKind> Model<K> {
         }
     }
 
-    #[allow(clippy::too_many_lines, clippy::needless_pass_by_value, reason = "one arm for each verb")]
+    #[allow(clippy::needless_pass_by_value, reason = "one arm for each verb")]
     fn step(&mut self, producer: usize, step: Step) {
         let whose = producer % self.producers.len();
         match step {
@@ -179,7 +179,7 @@ impl<K: InPlace + QueueKind> Model<K> {
         }
     }
 
-    #[allow(clippy::too_many_lines, clippy::needless_pass_by_value, reason = "one arm for each verb")]
+    #[allow(clippy::needless_pass_by_value, reason = "one arm for each verb")]
     fn receive(&mut self, consumer: &mut Consumer<Counted, K>, step: Step) {
         match step {
             Step::Receive => match consumer.try_recv() {

@@ -18,7 +18,6 @@ use super::tasks::Tasks;
 
 /// What several senders and receivers do on one thread: whichever handle sends or asks, messages come in one
 /// order, and there are no more than slots.
-#[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = Turn>) {
     let alive = Arc::<AtomicUsize>::default();
     let (sender, receiver) = ordered::with(Settings::new(capacity).first(first)).unwrap();
