@@ -1,5 +1,5 @@
 //! A program for crossbeam-channel, with two lines changed: senders that are cloned for each message, in one
-//! order, with one bound.
+//! order, with one capacity.
 //!
 //! `cargo run --release -p annulus --example from_crossbeam`
 

@@ -1,4 +1,4 @@
-//! Queues with one order and one bound for all producers, from many of them to one consumer.
+//! Queues with one order and one capacity for all producers, from many of them to one consumer.
 //!
 //! What is timed checks the order of each producer. That there is one order for all of them is checked before
 //! each run of ours, while no clock runs: it takes tickets that would cost more than the messages.

@@ -82,7 +82,7 @@ pub fn mpsc<A: Pace>(producers: usize) -> Shape {
     }
 }
 
-/// Ours with one order and one bound for all producers, beside [`mpsc`].
+/// Ours with one order and one capacity for all producers, beside [`mpsc`].
 pub fn one_order(producers: usize) -> Entry {
     macro_rules! from {
         ($producers:literal) => {

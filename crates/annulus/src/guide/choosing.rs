@@ -69,7 +69,7 @@
 //! | the highest rate from a few threads that live long | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) |
 //! | messages read and written in place, as slices | [`spsc`](crate::spsc), [`mpsc`](crate::mpsc), within one process |
 //! | one order over the messages of all producers | [`queue::ordered`](crate::queue::ordered) |
-//! | one bound over the messages of all producers | [`queue::ordered`](crate::queue::ordered) |
+//! | one capacity for the messages of all producers | [`queue::ordered`](crate::queue::ordered) |
 //! | handles behind `&`, or a clone for each message | [`queue::ordered`](crate::queue::ordered) |
 //! | little memory with many producers | [`queue::ordered`](crate::queue::ordered) |
 //!

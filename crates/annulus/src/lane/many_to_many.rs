@@ -1,4 +1,4 @@
-//! A many-to-many lane: a queue between many writers and many readers, with one order and one bound.
+//! A many-to-many lane: a queue between many writers and many readers, with one order and one capacity.
 //!
 //! Its slots, and the steps stamped.send1 to stamped.take6 by which messages come and go, are as in
 //! `stamped.rs`; writers claim as readers do:

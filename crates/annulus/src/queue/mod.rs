@@ -9,7 +9,7 @@
 //! | many | many | [`ordered`] | one | are claimed by a producer and written, then claimed by a consumer and moved |
 //! | one | one | [`bytes`] | one | are records of bytes of any length, written and read in place |
 //!
-//! Two queues have many producers and many consumers. [`ordered`] has one order and one bound for all
+//! Two queues have many producers and many consumers. [`ordered`] has one order and one capacity for all
 //! producers, verbs that take `&self`, and the memory of one ring, however many producers there are. In
 //! [`mpmc`] producers do not disturb each other, but each has a ring of its own. For example, with 64
 //! producers and 65,536 slots of `[u64; 8]`, [`mpmc`] takes a quarter of a gigabyte and [`ordered`] takes 5

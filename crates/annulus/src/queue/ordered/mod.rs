@@ -1,8 +1,8 @@
-//! Many producers, many consumers, one ring: one order and one bound.
+//! Many producers, many consumers, one ring: one order and one capacity.
 //!
-//! The other queues give each producer a ring of its own. This is faster, but each producer then has a bound
-//! of its own, and messages of two producers have no order. Here there is one ring. It holds `capacity`
-//! messages of all senders together, and they are received in the order in which they were sent.
+//! The other queues give each producer a ring of its own. This is faster, but each producer then has a
+//! capacity of its own, and messages of two producers have no order. Here there is one ring. It holds
+//! `capacity` messages of all senders together, and they are received in the order in which they were sent.
 //!
 //! All verbs take `&self`. Both handles are [`Clone`], [`Send`] and [`Sync`], and a clone only increments a
 //! count. So a sender may be shared by reference, or cloned for each message, as with `crossbeam-channel` or
@@ -11,7 +11,7 @@
 //! | | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) | `ordered` |
 //! | --- | --- | --- |
 //! | rings | one for each producer | one |
-//! | the bound | for each producer | for all of them |
+//! | the capacity | for each producer | for all of them |
 //! | order | of each producer's messages | of all messages |
 //! | memory | producers × capacity × message | capacity × (message and 8 bytes) |
 //! | another producer | takes a ring that is free, or allocates one | allocates nothing |

@@ -35,7 +35,7 @@ use crate::wait::{Until, WaitStrategy};
 /// The sending end of an [ordered queue](super): each message reaches one receiver.
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one
-/// bound and one order.
+/// capacity and one order.
 pub struct Sender<T> {
     pub(super) state: Common<State<T>>,
 }

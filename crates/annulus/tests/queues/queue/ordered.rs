@@ -1,4 +1,4 @@
-//! The ordered queue: one order, one bound, by shared reference; between threads, and at its edges.
+//! The ordered queue: one order, one capacity, by shared reference; between threads, and at its edges.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! One message wakes one consumer, and never too few; in the queue with one bound one slot wakes one sender,
+//! One message wakes one consumer, and never too few; in the queue with one capacity one slot wakes one sender,
 //! too.
 
 use std::marker::PhantomData;
