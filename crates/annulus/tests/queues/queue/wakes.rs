@@ -1,5 +1,5 @@
-//! One message wakes one consumer, and never too few; in the queue with one capacity one slot wakes one sender,
-//! too.
+//! One message wakes one consumer, and never too few. In the queue with one capacity, one slot wakes one
+//! sender, too.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
