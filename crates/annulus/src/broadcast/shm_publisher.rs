@@ -55,7 +55,7 @@ pub struct FellowPublisher<T, M: Mode = Lossy> {
     /// What it does in its place.
     claimant: Claimant,
     /// The lock of the place.
-    _seat: Box<dyn Any + Send + Sync>,
+    _lock: Box<dyn Any + Send + Sync>,
 }
 
 /// Leaves the place, and says whether the ring ends with it.
@@ -68,14 +68,14 @@ impl<T: Message, M: Mode> FellowPublisher<T, M> {
         claims: Arc<Claims>,
         place: usize,
         leave: Leave,
-        seat: Box<dyn Any + Send + Sync>,
+        lock: Box<dyn Any + Send + Sync>,
     ) -> Self {
         let claimant = Claimant::new(claims, place, shared.first());
         // fellow.next9.
         if claimant.begin() {
             shared.published.notify();
         }
-        Self { leave, shared: publisher_of_others(shared), mode: PhantomData, claimant, _seat: seat }
+        Self { leave, shared: publisher_of_others(shared), mode: PhantomData, claimant, _lock: lock }
     }
 }
 

@@ -135,7 +135,7 @@ pub(crate) struct FellowParts {
     /// Leaves the place, and says whether the ring ends with it.
     pub(crate) leave: Box<dyn Fn() -> bool + Send + Sync>,
     /// The lock of the place: nobody else has it as long as this is there.
-    pub(crate) seat: Box<dyn Any + Send + Sync>,
+    pub(crate) lock: Box<dyn Any + Send + Sync>,
     /// Of a lossless ring. Its publishers have the mode [`Lossless`], and the others [`Lossy`](super::Lossy).
     pub(crate) awaiting: Option<Awaiting>,
 }
@@ -147,8 +147,8 @@ impl FellowParts {
     }
 
     fn publisher<T: Message, M: Mode>(self, shared: Common<RingState<Copied<T>>>) -> FellowPublisher<T, M> {
-        let Self { claims, place, leave, seat, awaiting: _ } = self;
-        FellowPublisher::new(shared, claims, place, leave, seat)
+        let Self { claims, place, leave, lock, awaiting: _ } = self;
+        FellowPublisher::new(shared, claims, place, leave, lock)
     }
 }
 
@@ -401,9 +401,9 @@ mod model {
     }
 
     /// The lock of a place.
-    struct FellowSeat<T>(Arc<FellowMapping<T>>, usize);
+    struct FellowLock<T>(Arc<FellowMapping<T>>, usize);
 
-    impl<T> Drop for FellowSeat<T> {
+    impl<T> Drop for FellowLock<T> {
         fn drop(&mut self) {
             // An exchange, as above.
             self.0.locks[self.1].swap(false, Ordering::AcqRel);
@@ -493,9 +493,9 @@ mod model {
         pub fn publisher(&self) -> FellowPublisher<T, M> {
             let place = self.mapping.locks.iter().position(|lock| !lock.swap(true, Ordering::AcqRel));
             let (place, (claims, slots, sleepers)) = (place.expect("a place"), self.parts(true));
-            let seat = Box::new(FellowSeat(Arc::clone(&self.mapping), place));
+            let lock = Box::new(FellowLock(Arc::clone(&self.mapping), place));
             let leave = Box::new(|| false);
-            let fellow = FellowParts { claims, place, leave, seat, awaiting: self.awaiting() };
+            let fellow = FellowParts { claims, place, leave, lock, awaiting: self.awaiting() };
             let (first, bounds) = (Sequence::FIRST, (self.capacity, 0));
             // SAFETY: the claims keep the mapping, which has such slots.
             unsafe { fellow_of_another(bounds, first, self.strategy, (slots, sleepers), fellow) }

@@ -620,7 +620,7 @@ fn fellow(
     };
     let left = Arc::clone(table);
     let leave = Box::new(move || left.leave(place));
-    Some((published, FellowParts { claims, place, leave, seat: Box::new(place_lock), awaiting }))
+    Some((published, FellowParts { claims, place, leave, lock: Box::new(place_lock), awaiting }))
 }
 
 /// The slots begin `offset` bytes behind the beginning of the memory, in which they were checked to lie.

@@ -96,7 +96,7 @@ pub use asked::Question;
 pub(super) use asked::{AskedBytes, Exchange, types};
 #[cfg(feature = "async")]
 pub use client::AnswerFuture;
-use client::Seat;
+use client::ClientShare;
 pub use client::{Client, PendingAnswer};
 use memory::{Answers, Extent};
 pub use named::{NamedAskError, NamedClient, ServerError};
@@ -242,7 +242,7 @@ pub(super) fn client_for<Q: Question, A: Message>(
         return Err(AttachError::Closed);
     }
     let answered = remote_of_answers(&table.page, place, false).woken_from_elsewhere(is_gone.clone());
-    let seat = Seat {
+    let share = ClientShare {
         answers: Answers::new(&table.memory, extent),
         place,
         is_held: (0..open).map(|_| AtomicBool::new(false)).collect(),
@@ -253,9 +253,9 @@ pub(super) fn client_for<Q: Question, A: Message>(
     };
     // service.join0. Acquire: pairs with lane.send3. What a client before has sent was noted before that.
     let tail = Number::new(table.numbers(place).word().load(Ordering::Acquire));
-    let next = seat.next_questions(tail).ok_or_else(|| damaged("the questions of a place", place as u64))?;
-    seat.answers.begin(place, tail.get());
+    let next = share.next_questions(tail).ok_or_else(|| damaged("the questions of a place", place as u64))?;
+    share.answers.begin(place, tail.get());
     let plan = crate::Settings::of_guest(open, other.layout.start, strategy);
     let (requests, peer) = producer_at::<Q::Kind>(&table, &other.extent, false, place, place_lock, plan)?;
-    Ok((Client::new(requests, seat, next, tail), peer))
+    Ok((Client::new(requests, share, next, tail), peer))
 }

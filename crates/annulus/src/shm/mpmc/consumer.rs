@@ -40,7 +40,7 @@ use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, loo
 /// selects, workers and notifiers. It may move to another thread.
 pub struct Consumer<T: Message> {
     reader: WorkReader<Cell<T>>,
-    seat: Arc<Seat<T>>,
+    share: Arc<ConsumerShare<T>>,
     /// How many messages it takes before it looks whether another consumer has died.
     left_to_look: u32,
     /// Whether it has seen the close, and had a barrier since.
@@ -54,7 +54,7 @@ pub struct Consumer<T: Message> {
 const BETWEEN_LOOKS: u32 = 64;
 
 /// What a consumer and its claimed messages share.
-struct Seat<T: Message> {
+struct ConsumerShare<T: Message> {
     board: Common<Board<T>>,
     place: usize,
     /// Where this consumer waits for messages.
@@ -68,7 +68,7 @@ struct Seat<T: Message> {
     _lock: PlaceLock,
 }
 
-impl<T: Message> Seat<T> {
+impl<T: Message> ConsumerShare<T> {
     /// The message is received.
     #[inline]
     fn done(&self, lane: usize, ticket: Ticket) {
@@ -91,7 +91,7 @@ impl<T: Message> Seat<T> {
     }
 }
 
-impl<T: Message> Drop for Seat<T> {
+impl<T: Message> Drop for ConsumerShare<T> {
     /// Nothing is claimed any more. The place is free then.
     fn drop(&mut self) {
         let (board, place) = (&self.board, self.place);
@@ -127,10 +127,10 @@ impl<T: Message> Consumer<T> {
         let sent = EventCount::across(sent.woken_from_elsewhere(has_news), None);
         let reader = WorkReader::new(Arc::clone(&board.lanes), place);
         let (gone, asks) = (Gone::new(is_gone), NowAndThen::new());
-        let seat = Seat { board, place, sent, gone, asks, ledger: Mutex::new(()), _lock: lock };
+        let share = ConsumerShare { board, place, sent, gone, asks, ledger: Mutex::new(()), _lock: lock };
         Ok(Self {
             reader,
-            seat: Arc::new(seat),
+            share: Arc::new(share),
             left_to_look: BETWEEN_LOOKS,
             is_behind_close: false,
             corrupt: (0, None),
@@ -265,49 +265,49 @@ impl<T: Message> Consumer<T> {
     /// As of [`claim`](Self::claim).
     #[cfg(feature = "async")]
     pub fn claim_async(&mut self) -> impl Future<Output = Result<Claimed<T>, RecvError>> + Send + Unpin {
-        // SAFETY: the event is in the seat, which the consumer keeps.
+        // SAFETY: the event is in the share, which the consumer keeps.
         unsafe { Waiting::new(NextClaim(self)) }
     }
 
     /// Closes the queue, for all processes. What was sent before is received.
     pub fn close(&self) {
-        self.seat.board.close(false);
+        self.share.board.close(false);
     }
 
     /// A [`Closer`], which [closes](Self::close) the queue from any thread. It keeps nothing open.
     #[must_use]
     pub fn closer(&self) -> Closer {
-        Closer::from_weak(self.seat.board.downgrade())
+        Closer::from_weak(self.share.board.downgrade())
     }
 
     /// The places for producers.
     pub(in crate::shm) fn producers(&self) -> Places {
-        Places(Arc::clone(&self.seat.board.producers))
+        Places(Arc::clone(&self.share.board.producers))
     }
 
     /// Whether the queue is closed. Messages may be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.seat.board.is_closed(&self.seat.gone)
+        self.share.board.is_closed(&self.share.gone)
     }
 
     /// How many messages wait to be received for the first time. O(places that were ever used).
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a handle, not a collection")]
     pub fn len(&self) -> usize {
-        self.seat.board.len()
+        self.share.board.len()
     }
 
     /// How many messages each producer's ring has room for.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.seat.board.lanes[0].capacity()
+        self.share.board.lanes[0].capacity()
     }
 
     /// Its place: a number below the number of places for consumers.
     #[must_use]
     pub fn place(&self) -> usize {
-        self.seat.place
+        self.share.place
     }
 
     /// How many messages this consumer has thrown away because they are no `T`: another process has written
@@ -344,7 +344,7 @@ impl<T: Message> Consumer<T> {
                 message,
                 lane,
                 ticket,
-                seat: Arc::clone(&self.seat),
+                share: Arc::clone(&self.share),
             })
         })
     }
@@ -357,7 +357,7 @@ impl<T: Message> Consumer<T> {
             self.left_to_look = BETWEEN_LOOKS;
             self.look_for_deaths();
         }
-        match self.reader.claim(self.seat.board.used()) {
+        match self.reader.claim(self.share.board.used()) {
             Found::There((lane, ticket)) => self.take(lane, ticket),
             Found::More => Look::Again,
             Found::Nothing => self.poll_end(),
@@ -367,12 +367,12 @@ impl<T: Message> Consumer<T> {
     /// The message of this ticket. One that is no `T` is thrown away.
     #[inline]
     fn take(&mut self, lane: usize, ticket: Ticket) -> Look<Result<(usize, Ticket, T), RecvError>> {
-        let seat = &self.seat;
+        let share = &self.share;
         // SAFETY: it was claimed just now.
-        match unsafe { seat.board.lanes[lane].value(&ticket) }.checked() {
+        match unsafe { share.board.lanes[lane].value(&ticket) }.checked() {
             Ok(message) => Look::Found(Ok((lane, ticket, message))),
             Err(bad) => {
-                seat.done(lane, ticket);
+                share.done(lane, ticket);
                 self.corrupt = (self.corrupt.0 + 1, Some(bad));
                 Look::Again
             }
@@ -381,24 +381,24 @@ impl<T: Message> Consumer<T> {
 
     /// Asks the kernel now and then whether another consumer has died. Whether there is something to find.
     fn look_for_deaths(&self) -> bool {
-        self.seat.asks.is_due() && self.seat.board.sweep(self.seat.place) > 0
+        self.share.asks.is_due() && self.share.board.sweep(self.share.place) > 0
     }
 
     /// Nothing was found: is it the end?
     #[cold]
     #[inline(never)]
     fn poll_end(&mut self) -> Look<Result<(usize, Ticket, T), RecvError>> {
-        let seat = &self.seat;
+        let share = &self.share;
         if self.look_for_deaths() {
             return Look::Again;
         }
-        if !seat.board.is_closed(&seat.gone) {
+        if !share.board.is_closed(&share.gone) {
             return Look::Nothing;
         }
         if !self.is_behind_close {
             // mpmc.barrier2: pairs with mpmc.fence1. Each message is seen from now on, or its producer takes
             // it back.
-            seat.sent.barrier_at_any_price();
+            share.sent.barrier_at_any_price();
             self.is_behind_close = true;
             return Look::Again;
         }
@@ -415,7 +415,7 @@ impl<T: Message> Consumer<T> {
     /// What is left in a closed queue, but what this consumer holds: [`There`](Found::There) is a message
     /// that another one may hold, which is there, or has died, and nobody has looked after it. O(all slots).
     fn left_at_end(&self) -> Found<()> {
-        let (board, own) = (&self.seat.board, self.seat.place);
+        let (board, own) = (&self.share.board, self.share.place);
         if seeded!("mpmc_ends_early") {
             return Found::Nothing;
         }
@@ -436,7 +436,7 @@ impl<T: Message> Poll for NextClaim<'_, T> {
     type Found = Result<Claimed<T>, RecvError>;
 
     fn wait_point(&self) -> &EventCount {
-        &self.0.seat.sent
+        &self.0.share.sent
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -444,17 +444,17 @@ impl<T: Message> Poll for NextClaim<'_, T> {
     }
 }
 
-// SAFETY: the event is in the seat, which the handle keeps.
+// SAFETY: the event is in the share, which the handle keeps.
 unsafe impl<T: Message> Source for Consumer<T> {
     fn wait_point(&self) -> &EventCount {
-        &self.seat.sent
+        &self.share.sent
     }
 
     fn is_ready(&mut self) -> bool {
-        let seat = &self.seat;
-        self.reader.may_claim(seat.board.used())
+        let share = &self.share;
+        self.reader.may_claim(share.board.used())
             || self.look_for_deaths()
-            || seat.board.is_closed(&seat.gone) && !matches!(self.left_at_end(), Found::There(()))
+            || share.board.is_closed(&share.gone) && !matches!(self.left_at_end(), Found::There(()))
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -466,12 +466,12 @@ unsafe impl<T: Message> Source for Consumer<T> {
     }
 
     fn mark(&mut self) -> Mark {
-        let lanes = &self.seat.board.lanes;
+        let lanes = &self.share.board.lanes;
         Mark::of((0..).zip(lanes.iter()).map(|(number, lane)| (number, lane.end().get())))
     }
 
     fn has_passed(&self, mark: &mut Mark) -> bool {
-        let lanes = &self.seat.board.lanes;
+        let lanes = &self.share.board.lanes;
         mark.is_passed(|lane, end| !lanes[lane as usize].head().is_before(Number::new(end)))
     }
 
@@ -493,7 +493,7 @@ impl<T: Message> Receive for Consumer<T> {
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         match self.poll_ticket() {
             Look::Found(Ok((lane, ticket, message))) => {
-                self.seat.done(lane, ticket);
+                self.share.done(lane, ticket);
                 Look::Found(Ok(message))
             }
             Look::Found(Err(end)) => Look::Found(Err(end)),
@@ -505,7 +505,7 @@ impl<T: Message> Receive for Consumer<T> {
 
 impl<T: Message> fmt::Debug for Consumer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (len, is_closed) = (self.len(), self.seat.board.has_ended());
+        let (len, is_closed) = (self.len(), self.share.board.has_ended());
         f.debug_struct("Consumer").field("len", &len).field("closed", &is_closed).finish_non_exhaustive()
     }
 }
@@ -524,7 +524,7 @@ pub struct Claimed<T: Message> {
     message: T,
     lane: usize,
     ticket: Ticket,
-    seat: Arc<Seat<T>>,
+    share: Arc<ConsumerShare<T>>,
 }
 
 impl<T: Message> Claimed<T> {
@@ -532,10 +532,10 @@ impl<T: Message> Claimed<T> {
     #[inline]
     pub fn done(self) -> T {
         let mut claimed = ManuallyDrop::new(self);
-        claimed.seat.done(claimed.lane, claimed.ticket);
+        claimed.share.done(claimed.lane, claimed.ticket);
         // SAFETY: it is not used any more, and not dropped. The rest of it needs no drop: a message is
         // `Copy`.
-        unsafe { core::ptr::drop_in_place(&raw mut claimed.seat) };
+        unsafe { core::ptr::drop_in_place(&raw mut claimed.share) };
         claimed.message
     }
 
@@ -566,7 +566,7 @@ impl<T: Message> Deref for Claimed<T> {
 
 impl<T: Message> Drop for Claimed<T> {
     fn drop(&mut self) {
-        self.seat.give_back(self.lane, self.ticket);
+        self.share.give_back(self.lane, self.ticket);
     }
 }
 

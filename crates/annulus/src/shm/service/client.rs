@@ -31,7 +31,7 @@ use crate::wait::{Deadline, EventCount, Look, Mark, Poll, Source, Until, WaitStr
 /// It may move to another thread, and so may each [`PendingAnswer`]. A process may have several clients.
 pub struct Client<Q: Question, A: Message> {
     requests: Asks<Q>,
-    seat: Arc<Seat<A>>,
+    share: Arc<ClientShare<A>>,
     /// For each slot of the place, the number of the next question.
     next: Box<[Sequence]>,
     /// The slot at which to look first.
@@ -41,7 +41,7 @@ pub struct Client<Q: Question, A: Message> {
 }
 
 /// What a client and its answers share.
-pub(super) struct Seat<A: Message> {
+pub(super) struct ClientShare<A: Message> {
     pub(super) answers: Answers<A>,
     pub(super) place: usize,
     /// For each slot of the place, whether there is a [`PendingAnswer`] of it.
@@ -55,7 +55,7 @@ pub(super) struct Seat<A: Message> {
     pub(super) _lock: Arc<PlaceLock>,
 }
 
-impl<A: Message> Seat<A> {
+impl<A: Message> ClientShare<A> {
     /// The numbers of the next questions, after all that the clients before have noted. `None`: these can't
     /// be. `tail`: the number of the next question in the lane.
     pub(super) fn next_questions(&self, tail: Number) -> Option<Box<[Sequence]>> {
@@ -79,8 +79,8 @@ impl<A: Message> Seat<A> {
 }
 
 impl<Q: Question, A: Message> Client<Q, A> {
-    pub(super) fn new(requests: Asks<Q>, seat: Seat<A>, next: Box<[Sequence]>, sent: Number) -> Self {
-        Self { requests, seat: Arc::new(seat), next, slot: 0, sent }
+    pub(super) fn new(requests: Asks<Q>, share: ClientShare<A>, next: Box<[Sequence]>, sent: Number) -> Self {
+        Self { requests, share: Arc::new(share), next, slot: 0, sent }
     }
 
     /// Asks. Never waits. The answer comes at what this returns.
@@ -120,9 +120,9 @@ impl<Q: Question, A: Message> Client<Q, A> {
         let Some(slot) = self.free_slot() else {
             return Err(if self.is_over() { AskError::Closed(question) } else { AskError::Full(question) });
         };
-        let (seat, number) = (&self.seat, self.next[slot]);
-        let next = number.plus(seat.answers.lap());
-        seat.answers.note(seat.place, slot, &Note { next: next.get(), sent: self.sent.get() });
+        let (share, number) = (&self.share, self.next[slot]);
+        let next = number.plus(share.answers.lap());
+        share.answers.note(share.place, slot, &Note { next: next.get(), sent: self.sent.get() });
         match Q::send(&mut self.requests, Asked { number: number.get(), question }) {
             Ok(()) => {}
             Err(TrySendError::Closed(asked)) => return Err(AskError::Closed(asked.question)),
@@ -133,8 +133,8 @@ impl<Q: Question, A: Message> Client<Q, A> {
         self.sent = self.sent.next();
         self.slot = if slot + 1 == self.next.len() { 0 } else { slot + 1 };
         // Relaxed: this client stores true, and looks at it; service.held1 is for what others store.
-        seat.is_held[slot].store(true, Ordering::Relaxed);
-        Ok(PendingAnswer { number, slot, is_taken: false, seat: Arc::clone(seat) })
+        share.is_held[slot].store(true, Ordering::Relaxed);
+        Ok(PendingAnswer { number, slot, is_taken: false, share: Arc::clone(share) })
     }
 
     /// How many questions may be open at one time.
@@ -158,12 +158,12 @@ impl<Q: Question, A: Message> Client<Q, A> {
 
     /// Whether the server has closed the service, or was seen to be gone.
     pub(super) fn is_over(&self) -> bool {
-        self.requests.is_closed() || self.seat.gone.look()
+        self.requests.is_closed() || self.share.gone.look()
     }
 
     /// As [`is_over`](Self::is_over), but it asks the kernel now.
     pub(super) fn is_over_now(&self) -> bool {
-        self.requests.is_closed() || self.seat.gone.is_gone()
+        self.requests.is_closed() || self.share.gone.is_gone()
     }
 
     /// A slot for the next question.
@@ -177,9 +177,9 @@ impl<Q: Question, A: Message> Client<Q, A> {
 
     #[inline]
     fn is_free(&self, slot: usize) -> bool {
-        let (answers, next) = (&self.seat.answers, self.next[slot]);
+        let (answers, next) = (&self.share.answers, self.next[slot]);
         // service.held1. Acquire: pairs with service.held2: the answer was read before.
-        if self.seat.is_held[slot].load(Ordering::Acquire) {
+        if self.share.is_held[slot].load(Ordering::Acquire) {
             return false;
         }
         let is_first = next.get() < answers.lap();
@@ -204,7 +204,7 @@ pub struct PendingAnswer<A: Message> {
     number: Sequence,
     slot: usize,
     is_taken: bool,
-    seat: Arc<Seat<A>>,
+    share: Arc<ClientShare<A>>,
 }
 
 impl<A: Message> PendingAnswer<A> {
@@ -218,7 +218,7 @@ impl<A: Message> PendingAnswer<A> {
     #[inline]
     pub fn recv(mut self) -> Result<A, AnswerError> {
         // (A wait without a deadline finds something.)
-        self.wait(self.seat.strategy, None).unwrap_or(Err(AnswerError::Empty))
+        self.wait(self.share.strategy, None).unwrap_or(Err(AnswerError::Empty))
     }
 
     /// Receives the answer if it is there. Never waits.
@@ -267,7 +267,7 @@ impl<A: Message> PendingAnswer<A> {
     /// As of [`recv_timeout`](Self::recv_timeout).
     pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<A, AnswerError> {
         let until = until.into();
-        let strategy = until.strategy_or(|| self.seat.strategy);
+        let strategy = until.strategy_or(|| self.share.strategy);
         self.wait(strategy, until.deadline()).unwrap_or(Err(AnswerError::Empty))
     }
 
@@ -297,11 +297,11 @@ impl<A: Message> PendingAnswer<A> {
     /// What has become of it. Nothing is taken.
     #[inline]
     fn look(&self) -> Option<Result<A, AnswerError>> {
-        let answers = &self.seat.answers;
+        let answers = &self.share.answers;
         answers.look(self.number).or_else(|| {
             // Once more: all that the server has answered comes before its end.
             let once_more = || answers.look(self.number).unwrap_or(Err(AnswerError::Died));
-            self.seat.gone.look().then(once_more)
+            self.share.gone.look().then(once_more)
         })
     }
 }
@@ -311,12 +311,12 @@ impl<A: Message> Poll for PendingAnswer<A> {
     type Found = Result<A, AnswerError>;
 
     fn wait_point(&self) -> &EventCount {
-        &self.seat.answered
+        &self.share.answered
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
-        Some(self.seat.answers.word(self.number))
+        Some(self.share.answers.word(self.number))
     }
 
     #[inline]
@@ -329,14 +329,14 @@ impl<A: Message> Drop for PendingAnswer<A> {
     #[inline]
     fn drop(&mut self) {
         // service.held2. Release: pairs with service.held1.
-        self.seat.is_held[self.slot].store(false, Ordering::Release);
+        self.share.is_held[self.slot].store(false, Ordering::Release);
     }
 }
 
-// SAFETY: the event is in the seat, which lives as long as the handle.
+// SAFETY: the event is in the share, which lives as long as the handle.
 unsafe impl<A: Message> Source for PendingAnswer<A> {
     fn wait_point(&self) -> &EventCount {
-        &self.seat.answered
+        &self.share.answered
     }
 
     fn is_ready(&mut self) -> bool {
@@ -345,11 +345,11 @@ unsafe impl<A: Message> Source for PendingAnswer<A> {
 
     // Unreached: as above
     fn watched(&self) -> Option<&AtomicU64> {
-        Some(self.seat.answers.word(self.number))
+        Some(self.share.answers.word(self.number))
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.seat.strategy
+        self.share.strategy
     }
 
     fn has_more(&mut self) -> bool {
@@ -415,7 +415,7 @@ impl<A: Message> IntoFuture for PendingAnswer<A> {
     type IntoFuture = AnswerFuture<A>;
 
     fn into_future(self) -> AnswerFuture<A> {
-        // SAFETY: the event is in the seat, which lives as long as the handle.
+        // SAFETY: the event is in the share, which lives as long as the handle.
         AnswerFuture(unsafe { Waiting::new(self) })
     }
 }
