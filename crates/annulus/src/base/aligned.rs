@@ -12,7 +12,7 @@ use super::allocation::{Allocation, Before};
 /// made in it.
 pub(crate) struct OwnLines<T> {
     allocation: Allocation,
-    place: NonNull<T>,
+    dst: NonNull<T>,
 }
 
 impl<T> OwnLines<T> {
@@ -22,34 +22,34 @@ impl<T> OwnLines<T> {
         let before = Before { bytes: size_of::<Allocation>(), alignment: align_of::<Allocation>() };
         let (allocation, start) =
             Allocation::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { allocation, place: start.cast() }
+        Self { allocation, dst: start.cast() }
     }
 
     /// Where the value will be.
     #[inline(always)]
-    pub(crate) fn place(&self) -> NonNull<T> {
-        self.place
+    pub(crate) fn dst(&self) -> NonNull<T> {
+        self.dst
     }
 
     /// The value that was put there, until it is [freed](Self::free).
     ///
     /// # Safety
     ///
-    /// A value is at [`place`](Self::place).
+    /// A value is at [`dst`](Self::dst).
     #[inline(always)]
     pub(crate) unsafe fn filled(self) -> NonNull<T> {
-        let Self { allocation, place } = *ManuallyDrop::new(self);
-        // SAFETY: `new` asked for as much before the place.
-        unsafe { place.cast::<Allocation>().sub(1).write(allocation) };
-        place
+        let Self { allocation, dst } = *ManuallyDrop::new(self);
+        // SAFETY: `new` asked for as much before `dst`.
+        unsafe { dst.cast::<Allocation>().sub(1).write(allocation) };
+        dst
     }
 
     /// Puts the value there, until it is [freed](Self::free).
     #[inline(always)]
     pub(crate) fn fill(self, value: T) -> NonNull<T> {
-        // SAFETY: the allocation is new, and a `T` is in it from the place on.
+        // SAFETY: the allocation is new, and a `T` is in it from `dst` on.
         unsafe {
-            self.place.write(value);
+            self.dst.write(value);
             self.filled()
         }
     }
@@ -64,7 +64,7 @@ impl<T> OwnLines<T> {
         // whole allocation.
         let allocation = unsafe { value.cast::<Allocation>().sub(1).read() };
         // (The allocation goes last, after a destructor that panics, too.)
-        let _allocation = Self { allocation, place: value };
+        let _allocation = Self { allocation, dst: value };
         // SAFETY: the caller's promise.
         unsafe { value.drop_in_place() };
     }
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn takes_values_of_any_alignment() {
         fn of<T: Copy + PartialEq>(value: T) {
-            let place = OwnLines::new().fill(value);
+            let filled = OwnLines::new().fill(value);
             // SAFETY: as above.
             unsafe {
-                assert!(*place.as_ref() == value && place.is_aligned());
-                OwnLines::free(place);
+                assert!(*filled.as_ref() == value && filled.is_aligned());
+                OwnLines::free(filled);
             }
         }
         of(());

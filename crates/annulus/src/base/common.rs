@@ -314,7 +314,7 @@ impl<T: ?Sized> Drop for Weak<T> {
 /// An allocation for what is to be shared. It is there before that is made, so that it is made in there.
 pub(crate) struct CommonAllocation<T> {
     allocation: Allocation,
-    place: NonNull<T>,
+    dst: NonNull<T>,
 }
 
 impl<T> CommonAllocation<T> {
@@ -324,7 +324,7 @@ impl<T> CommonAllocation<T> {
         let before = Before { bytes: size_of::<CommonHead>(), alignment: align_of::<CommonHead>() };
         let (allocation, start) =
             Allocation::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { allocation, place: start.cast() }
+        Self { allocation, dst: start.cast() }
     }
 
     /// Before a block, in the allocation of both.
@@ -335,23 +335,23 @@ impl<T> CommonAllocation<T> {
     #[inline(always)]
     pub(crate) unsafe fn before(start: NonNull<u8>, allocation: Allocation) -> Self {
         // SAFETY: the caller's promise.
-        let place = unsafe { start.sub(Common::<T>::BYTES) };
-        Self { allocation, place: place.cast() }
+        let dst = unsafe { start.sub(Common::<T>::BYTES) };
+        Self { allocation, dst: dst.cast() }
     }
 
     /// Where it will be.
     #[inline(always)]
-    pub(crate) fn place(&self) -> NonNull<T> {
-        self.place
+    pub(crate) fn dst(&self) -> NonNull<T> {
+        self.dst
     }
 
     /// Puts it there, and returns so many shares.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "rings are written field by field"))]
     #[inline(always)]
     pub(crate) fn fill<const SHARES: usize>(self, value: T) -> [Common<T>; SHARES] {
-        let place = self.place();
+        let dst = self.dst();
         // SAFETY: the allocation is new, and has space for it there.
-        unsafe { place.write(value) };
+        unsafe { dst.write(value) };
         // SAFETY: just written.
         unsafe { self.filled() }
     }
@@ -360,10 +360,10 @@ impl<T> CommonAllocation<T> {
     ///
     /// # Safety
     ///
-    /// A value is at [`place`](Self::place).
+    /// A value is at [`dst`](Self::dst).
     #[inline(always)]
     pub(crate) unsafe fn filled<const SHARES: usize>(self) -> [Common<T>; SHARES] {
-        let value = self.place();
+        let value = self.dst();
         let shares = AtomicU64::new(WEAK + SHARES as u64);
         let head = CommonHead { shares, allocation: self.allocation };
         // SAFETY: the allocation is new, and has space for the head before the value.
@@ -381,17 +381,17 @@ impl<T> Drop for CommonAllocation<T> {
     }
 }
 
-/// A struct that is written where it stays, field by field: at `$place`, which is a pointer to a `Self`. All
+/// A struct that is written where it stays, field by field: at `$dst`, which is a pointer to a `Self`. All
 /// fields have to be named.
 ///
 /// A large struct that is a function's value is made on the stack, and copied. The copy reads in pieces of 16
 /// or 64 bytes what was just stored in pieces of 8, and the processor waits for each of them.
 macro_rules! written {
-    ($place:expr, Self { $($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)? }) => {{
-        let place: *mut Self = $place;
+    ($dst:expr, Self { $($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)? }) => {{
+        let dst: *mut Self = $dst;
         // Unreached: it is there to be compiled: the compiler refuses it where a field is missing
         let _ = |whole: &Self| { let Self { $($(#[$attribute])* $field: _),* } = whole; };
-        $($(#[$attribute])* (&raw mut (*place).$field).write($value);)*
+        $($(#[$attribute])* (&raw mut (*dst).$field).write($value);)*
     }};
 }
 pub(crate) use written;
@@ -409,10 +409,10 @@ mod tests {
     fn lives_as_long_as_somebody_has_a_share() {
         let unit = Arc::new(());
         let allocation = Common::allocation();
-        let place = allocation.place();
+        let dst = allocation.dst();
         let [first, other] = allocation.fill(OnLines(Arc::clone(&unit)));
         let (second, weak) = (first.clone(), first.downgrade());
-        assert_eq!(place, NonNull::from(&*first));
+        assert_eq!(dst, NonNull::from(&*first));
         assert_eq!(NonNull::from(&*second).addr().get() % 128, 0);
         drop((first, other));
         assert!(weak.upgrade().is_some_and(|allocation| Arc::ptr_eq(&allocation.0, &unit)));

@@ -189,31 +189,31 @@ impl<S: Store> RingState<S> {
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
         let room = parts.store.block_mut().allocation_before::<Self>();
-        let place = room.place().as_ptr();
+        let dst = room.dst().as_ptr();
         let RingParts { store, capacity, first, writers, stride, mirror } = ManuallyDrop::into_inner(parts);
-        // SAFETY: the room is new, and the place is in it. These are all fields.
+        // SAFETY: the room is new, and `dst` is in it. These are all fields.
         unsafe {
-            (&raw mut (*place).store).write(store);
-            (&raw mut (*place).index).write(Index::new(capacity));
-            (&raw mut (*place).stride).write(stride);
-            (&raw mut (*place).first).write(first);
-            Head::write_at(&raw mut (*place).head, capacity, first, writers, mirror);
-            Gate::write_at(&raw mut (*place).gate, capacity, headroom, first, counters.clone(), seats);
+            (&raw mut (*dst).store).write(store);
+            (&raw mut (*dst).index).write(Index::new(capacity));
+            (&raw mut (*dst).stride).write(stride);
+            (&raw mut (*dst).first).write(first);
+            Head::write_at(&raw mut (*dst).head, capacity, first, writers, mirror);
+            Gate::write_at(&raw mut (*dst).gate, capacity, headroom, first, counters.clone(), seats);
             // No handle here knows when another process's ring ends: a subscriber that finds nothing asks.
-            let is_seen = (*place).is_of_others();
-            (&raw mut (*place).published).write(published(counters.clone()));
-            (&raw mut (*place).released).write(released(counters.clone()));
-            (&raw mut (*place).strategy).write(strategy);
-            (&raw mut (*place).identity).write(Link::empty());
-            (&raw mut (*place).counters).write(counters);
-            (&raw mut (*place).listing).write(listing);
-            (&raw mut (*place).name).write(name);
-            (&raw mut (*place).publishers).write(HandleCount::new());
-            (&raw mut (*place).over).write(AtomicBool::new(is_seen));
-            (&raw mut (*place).receivers).write(Receivers::new());
-            if (*place).published.needs_fence() {
+            let is_seen = (*dst).is_of_others();
+            (&raw mut (*dst).published).write(published(counters.clone()));
+            (&raw mut (*dst).released).write(released(counters.clone()));
+            (&raw mut (*dst).strategy).write(strategy);
+            (&raw mut (*dst).identity).write(Link::empty());
+            (&raw mut (*dst).counters).write(counters);
+            (&raw mut (*dst).listing).write(listing);
+            (&raw mut (*dst).name).write(name);
+            (&raw mut (*dst).publishers).write(HandleCount::new());
+            (&raw mut (*dst).over).write(AtomicBool::new(is_seen));
+            (&raw mut (*dst).receivers).write(Receivers::new());
+            if (*dst).published.needs_fence() {
                 // Unreached: for systems without membarrier
-                (*place).head.always_take_slow_path();
+                (*dst).head.always_take_slow_path();
             }
             room.filled()
         }

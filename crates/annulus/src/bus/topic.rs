@@ -76,9 +76,9 @@ pub(super) trait AnyEnds: Send + Sync {
 
     fn is_removed(&self) -> bool;
 
-    /// Puts a new subscriber into `place`, an `Option` of an [`AnySubscriber`]. Does nothing if that is for
+    /// Puts a new subscriber into `dst`, an `Option` of an [`AnySubscriber`]. Does nothing if that is for
     /// messages of another type.
-    fn subscribe(&self, place: &mut dyn Any);
+    fn subscribe(&self, dst: &mut dyn Any);
 }
 
 /// How many handles of a topic there are.
@@ -151,9 +151,9 @@ impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
         self.subscribable.receivers().is_sealed()
     }
 
-    fn subscribe(&self, place: &mut dyn Any) {
-        if let Some(place) = place.downcast_mut() {
-            *place = Some(K::any(K::subscribe(&self.subscribable)));
+    fn subscribe(&self, dst: &mut dyn Any) {
+        if let Some(dst) = dst.downcast_mut() {
+            *dst = Some(K::any(K::subscribe(&self.subscribable)));
         }
     }
 }

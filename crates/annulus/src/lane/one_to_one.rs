@@ -72,12 +72,12 @@ impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
     ///
     /// There is room for it, which nobody else uses.
     #[inline(always)]
-    pub(crate) unsafe fn write_at(place: *mut Self, slots: Cells<T>, first: Number) {
+    pub(crate) unsafe fn write_at(dst: *mut Self, slots: Cells<T>, first: Number) {
         // SAFETY: the caller's promise.
         unsafe {
-            Own::write_at(&raw mut (*place).control, first);
-            (&raw mut (*place).cells).write(slots);
-            (&raw mut (*place).first).write(first);
+            Own::write_at(&raw mut (*dst).control, first);
+            (&raw mut (*dst).cells).write(slots);
+            (&raw mut (*dst).first).write(first);
         }
     }
 
@@ -402,11 +402,11 @@ impl<const LONE: bool> Own<LONE> {
     ///
     /// There is room for it, which nobody else uses.
     #[inline(always)]
-    pub(super) unsafe fn write_at(place: *mut Self, first: Number) {
+    pub(super) unsafe fn write_at(dst: *mut Self, first: Number) {
         // SAFETY: the caller's promise. These are all the fields.
         unsafe {
-            ProducerLines::write_at(&raw mut (*place).front, first);
-            (&raw mut (*place).back).write(ConsumerLines { head: AtomicU64::new(first.get()) });
+            ProducerLines::write_at(&raw mut (*dst).front, first);
+            (&raw mut (*dst).back).write(ConsumerLines { head: AtomicU64::new(first.get()) });
         }
     }
 }
@@ -414,12 +414,12 @@ impl<const LONE: bool> Own<LONE> {
 impl ProducerLines {
     /// As [`Own::write_at`].
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, first: Number) {
+    unsafe fn write_at(dst: *mut Self, first: Number) {
         let (cached_limit, end) = (UnsafeCell::new(first), AtomicU64::new(0));
         // SAFETY: the caller's promise.
         unsafe {
             written!(
-                place,
+                dst,
                 Self { tail: AtomicU64::new(first.get()), writer: WriterLine { cached_limit, end } }
             );
         }

@@ -94,20 +94,20 @@ impl<T> StampedSlot<T> {
         Ok(slots)
     }
 
-    /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing
+    /// Makes an empty slot at `dst`, free for message `number`. It passes no slot by value: where nothing
     /// is optimized, that would go over the stack, and a message may be larger than the stack.
     ///
     /// # Safety
     ///
     /// There is memory for a slot, which nobody else looks at.
-    unsafe fn make(place: *mut Self, number: Number) {
+    unsafe fn make(dst: *mut Self, number: Number) {
         // SAFETY: the caller's promise.
-        unsafe { (&raw mut (*place).stamp).write(AtomicU64::new(LaneStamp::free(number).0)) };
+        unsafe { (&raw mut (*dst).stamp).write(AtomicU64::new(LaneStamp::free(number).0)) };
         // Whatever lies in the memory of the value is an empty cell; only loom's is more than its memory.
         // SAFETY: the caller's promise.
         #[cfg(annulus_loom)]
         unsafe {
-            (&raw mut (*place).value).write(UnsafeCell::new(MaybeUninit::uninit()));
+            (&raw mut (*dst).value).write(UnsafeCell::new(MaybeUninit::uninit()));
         }
     }
 

@@ -251,7 +251,7 @@ mod tests {
             let layout = Layout::from_size_align(bytes, 64).unwrap();
             let mut block = Block::touched(layout, &Memory::default(), Common::<State>::BEFORE).unwrap();
             let allocation = block.allocation_before::<State>();
-            let distance = block.start().addr().get().wrapping_sub(allocation.place().addr().get());
+            let distance = block.start().addr().get().wrapping_sub(allocation.dst().addr().get());
             assert_eq!(distance == size_of::<State>(), bytes <= PAGE, "{bytes} bytes");
             assert_eq!(block.allocation.is_none(), bytes <= PAGE);
             let [state, other] = allocation.fill(State([7; 300]));

@@ -253,7 +253,7 @@ impl<T> Share<T, true> {
     pub(super) fn put(&self, value: T) {
         // SAFETY: until `VALUE` is said, the receiver doesn't look at the place; and the side that says it
         // has no share any more.
-        self.block().value.with_mut(|place| unsafe { (*place).write(value) });
+        self.block().value.with_mut(|dst| unsafe { (*dst).write(value) });
     }
 }
 
@@ -278,7 +278,7 @@ impl<T> Share<T, false> {
     pub(super) unsafe fn arm(&self, waker: Waker) {
         let block = self.block();
         // SAFETY: without `TASK` nobody else looks at the place.
-        block.waker.with_mut(|place| unsafe { (*place).write(waker) });
+        block.waker.with_mut(|dst| unsafe { (*dst).write(waker) });
         // Release: pairs with the Acquire of oneshot.end1, which then wakes it. Whether that sees the bit, or
         // the look after this sees the last word, the order of changes of this one word decides.
         block.state.fetch_or(TASK, ordering!(Release unless "oneshot_arm_relaxed"));

@@ -397,16 +397,16 @@ mod places {
     }
 
     /// Has a lock, as long as it is there.
-    struct Place(Arc<[AtomicBool]>, usize);
+    struct HeldLock(Arc<[AtomicBool]>, usize);
 
-    impl Place {
+    impl HeldLock {
         fn take(locks: &Arc<[AtomicBool]>, place: usize) -> Option<Self> {
             let is_taken = locks[place].swap(true, Ordering::AcqRel) && !seeded!("shm_place_of_another");
             (!is_taken).then(|| Self(Arc::clone(locks), place))
         }
     }
 
-    impl Drop for Place {
+    impl Drop for HeldLock {
         fn drop(&mut self) {
             // places.leave6. An exchange, because loom would let a later one miss a store.
             self.0[self.1].swap(false, Ordering::AcqRel);
@@ -442,7 +442,7 @@ mod places {
         pub fn producer(&self) -> Option<Producer<T, ManyAcross<T>>> {
             let (mapping, locks) = (&self.mapping, &self.mapping.locks);
             // places.join1.
-            let place = (0..mapping.count()).find_map(|place| Place::take(locks, place))?;
+            let place = (0..mapping.count()).find_map(|place| HeldLock::take(locks, place))?;
             let own = place.1;
             let part = Part {
                 first: self.lane(own, self.sleepers[1 + own].again().woken_from_elsewhere(|| false)),

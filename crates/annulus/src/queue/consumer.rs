@@ -1331,7 +1331,7 @@ mod tests {
             let plan = &state.plan.again(&None);
             let slots = <K::Write<u64> as Write<u64>>::Lane::slots(plan, Before::NOTHING).unwrap();
             // SAFETY: `made` has room for it.
-            let lane = |place| unsafe { NewLane::write_at(place, slots, plan) };
+            let lane = |dst| unsafe { NewLane::write_at(dst, slots, plan) };
             LaneNode::made(lane, index, 9, NonNull::from(state).cast(), plan, EventCount::new())
         });
         assert!(!consumer.has_passed(&mut mark));

@@ -184,7 +184,7 @@ pub(crate) trait NewLane: QueueLane {
     /// # Safety
     ///
     /// There is room for it, which nobody else uses.
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings);
+    unsafe fn write_at(dst: *mut Self, slots: Cells<Self::Cell>, plan: &Settings);
 }
 
 impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
@@ -196,9 +196,9 @@ impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
+    unsafe fn write_at(dst: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
         // SAFETY: the caller's promise.
-        unsafe { OneToOne::write_at(place, slots, Number::new(plan.first)) };
+        unsafe { OneToOne::write_at(dst, slots, Number::new(plan.first)) };
     }
 }
 
@@ -211,9 +211,9 @@ impl<T> NewLane for OneToMany<T> {
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
+    unsafe fn write_at(dst: *mut Self, slots: Cells<Self::Cell>, plan: &Settings) {
         // SAFETY: the caller's promise.
-        unsafe { place.write(OneToMany::new(slots, Number::new(plan.first))) };
+        unsafe { dst.write(OneToMany::new(slots, Number::new(plan.first))) };
     }
 }
 
@@ -228,15 +228,15 @@ impl<L> LaneNode<L> {
         released: EventCount,
     ) -> NonNull<Self> {
         let room = OwnLines::<Self>::new();
-        // SAFETY: the room is new, and the place is in it.
+        // SAFETY: the room is new, and `dst` is in it.
         unsafe {
-            Self::write_at(room.place().as_ptr(), lane, index, id, state, plan, released);
+            Self::write_at(room.dst().as_ptr(), lane, index, id, state, plan, released);
             room.filled()
         }
     }
 
     /// Writes the node with number `index` in the roster, for producer `id`, of the queue state at `state`.
-    /// `lane` writes the lane to its place, which nobody else uses.
+    /// `lane` writes the lane to where it is to be, which nobody else uses.
     ///
     /// # Safety
     ///
@@ -244,7 +244,7 @@ impl<L> LaneNode<L> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) unsafe fn write_at(
-        place: *mut Self,
+        dst: *mut Self,
         lane: impl FnOnce(*mut L),
         index: u32,
         id: u64,
@@ -254,18 +254,18 @@ impl<L> LaneNode<L> {
     ) {
         // SAFETY: the caller's promise. `lane` writes the lane, and these are all other fields.
         unsafe {
-            lane(&raw mut (*place).lane);
-            (&raw mut (*place).state).write(state);
+            lane(&raw mut (*dst).lane);
+            (&raw mut (*dst).state).write(state);
             // The first lane stays so, if it is the only one.
-            (&raw mut (*place).active).write(AtomicBool::new(index == 0));
-            (&raw mut (*place).has_producer).write(AtomicBool::new(true));
-            (&raw mut (*place).recently_used).write(AtomicBool::new(false));
-            (&raw mut (*place).index).write(index);
-            (&raw mut (*place).released).write(released);
-            (&raw mut (*place).link).write(AtomicU32::new(END));
-            (&raw mut (*place).id).write(AtomicU64::new(id));
-            (&raw mut (*place).base).write(AtomicU64::new(plan.first));
-            let sampler = &raw mut (*place).sampler;
+            (&raw mut (*dst).active).write(AtomicBool::new(index == 0));
+            (&raw mut (*dst).has_producer).write(AtomicBool::new(true));
+            (&raw mut (*dst).recently_used).write(AtomicBool::new(false));
+            (&raw mut (*dst).index).write(index);
+            (&raw mut (*dst).released).write(released);
+            (&raw mut (*dst).link).write(AtomicU32::new(END));
+            (&raw mut (*dst).id).write(AtomicU64::new(id));
+            (&raw mut (*dst).base).write(AtomicU64::new(plan.first));
+            let sampler = &raw mut (*dst).sampler;
             if plan.statistics {
                 sampler.write(Some(LatencySampler::new()));
             } else {

@@ -137,7 +137,7 @@ impl<L> Roster<L> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) unsafe fn write_at(
-        place: *mut Self,
+        dst: *mut Self,
         lane: impl FnOnce(*mut L),
         state: NonNull<()>,
         plan: &Settings,
@@ -145,12 +145,12 @@ impl<L> Roster<L> {
     ) {
         // SAFETY: the caller's promise. These are all fields.
         unsafe {
-            LaneNode::write_at(&raw mut (*place).first, lane, 0, 0, state, plan, released);
-            (&raw mut (*place).free).write(FreeList::new(END));
-            (&raw mut (*place).count).write(AtomicUsize::new(1));
-            (&raw mut (*place).active).write(AtomicU64::new(1));
-            (&raw mut (*place).table).write(Link::empty());
-            (&raw mut (*place).thinning).write(AtomicU64::new(0));
+            LaneNode::write_at(&raw mut (*dst).first, lane, 0, 0, state, plan, released);
+            (&raw mut (*dst).free).write(FreeList::new(END));
+            (&raw mut (*dst).count).write(AtomicUsize::new(1));
+            (&raw mut (*dst).active).write(AtomicU64::new(1));
+            (&raw mut (*dst).table).write(Link::empty());
+            (&raw mut (*dst).thinning).write(AtomicU64::new(0));
         }
     }
 

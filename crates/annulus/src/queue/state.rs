@@ -232,7 +232,7 @@ impl<L: QueueLane> LaneShare<L> {
         let event = |counters| EventCount::begun(new_word, counters);
         let room = slots.block_mut().allocation_before();
         // SAFETY: `made` has room for it.
-        let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
+        let lane = |dst| unsafe { L::write_at(dst, ManuallyDrop::into_inner(slots), plan) };
         let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
         shares[0].list(2);
         shares.map(Self::of_first)
@@ -257,12 +257,12 @@ impl<L: QueueLane> LaneShare<L> {
         let event = |remote| |counters| EventCount::across(remote, counters);
         let events = [published, released].map(event);
         // SAFETY: `made` has room for it.
-        let lane = |place: *mut L| unsafe { place.write(lane) };
+        let lane = |dst: *mut L| unsafe { dst.write(lane) };
         let [state] = QueueState::made(Common::allocation(), plan, events, lane, 0, peer);
         for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
             // SAFETY: `add_lane` has room for it.
-            state.roster.activate(state.add_lane(|place| unsafe { place.write(lane) }, released, number));
+            state.roster.activate(state.add_lane(|dst| unsafe { dst.write(lane) }, released, number));
         }
         Self::of_first(state)
     }
@@ -300,24 +300,24 @@ impl<L: QueueLane> QueueState<L> {
         peer: L::Peer,
     ) -> [Common<Self>; SHARES] {
         let counters = Counters::new(plan.statistics);
-        let (me, place) = (room.place(), room.place().as_ptr());
-        // SAFETY: the room is new, the place is in it, and all fields are written.
+        let (me, dst) = (room.dst(), room.dst().as_ptr());
+        // SAFETY: the room is new, `dst` is in it, and all fields are written.
         unsafe {
-            let roster = &raw mut (*place).roster;
+            let roster = &raw mut (*dst).roster;
             Roster::write_at(roster, lane, me.cast(), plan, released(counters.clone()));
-            (&raw mut (*place).published).write(published(counters.clone()));
-            (&raw mut (*place).producers).write(HandleCount::new());
-            (&raw mut (*place).consumers).write(HandleCount::new());
-            (&raw mut (*place).joined).write(AtomicU64::new(joined));
-            (&raw mut (*place).plan).write(plan.kept());
-            (&raw mut (*place).counters).write(counters);
-            (&raw mut (*place).listing).write(Listing::new(plan.name.as_deref()));
-            (&raw mut (*place).peer).write(peer);
-            (&raw mut (*place).me).write(me);
+            (&raw mut (*dst).published).write(published(counters.clone()));
+            (&raw mut (*dst).producers).write(HandleCount::new());
+            (&raw mut (*dst).consumers).write(HandleCount::new());
+            (&raw mut (*dst).joined).write(AtomicU64::new(joined));
+            (&raw mut (*dst).plan).write(plan.kept());
+            (&raw mut (*dst).counters).write(counters);
+            (&raw mut (*dst).listing).write(Listing::new(plan.name.as_deref()));
+            (&raw mut (*dst).peer).write(peer);
+            (&raw mut (*dst).me).write(me);
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            (&raw mut (*place).end_listener).write(std::sync::OnceLock::new());
+            (&raw mut (*dst).end_listener).write(std::sync::OnceLock::new());
             #[cfg(feature = "numa")]
-            (&raw mut (*place).reader_node).write(AtomicUsize::new(NOWHERE));
+            (&raw mut (*dst).reader_node).write(AtomicUsize::new(NOWHERE));
             room.filled()
         }
     }
@@ -367,10 +367,10 @@ impl<L: QueueLane> QueueState<L> {
         }
         let (slots, released) = (self.new_slots(&plan)?, EventCount::counting(self.counters.clone()));
         // SAFETY: `add_lane` has room for it.
-        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &plan) }, released, id))
+        Ok(self.add_lane(|dst| unsafe { L::write_at(dst, slots, &plan) }, released, id))
     }
 
-    /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
+    /// Adds a lane, which `lane` writes to where it is to be, for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
         let plan = self.plan.again(&self.counters);
         self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &plan, released))

@@ -97,7 +97,7 @@ impl Gate {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(crate) unsafe fn write_at(
-        place: *mut Self,
+        dst: *mut Self,
         capacity: usize,
         headroom: usize,
         first: Sequence,
@@ -113,7 +113,7 @@ impl Gate {
         // SAFETY: the caller's promise.
         unsafe {
             written!(
-                place,
+                dst,
                 Self {
                     scanned: AtomicU64::new(first.get()),
                     limit: AtomicU64::new(first.get()),
@@ -129,7 +129,7 @@ impl Gate {
             );
             // (Most rings have none: only that is written then, and not all that seats are.)
             if seats.is_some() {
-                (&raw mut (*place).seats).write(seats);
+                (&raw mut (*dst).seats).write(seats);
             }
         }
     }
@@ -392,11 +392,11 @@ mod tests {
     use core::mem::MaybeUninit;
 
     fn gate(capacity: usize, headroom: usize) -> Gate {
-        let mut place = MaybeUninit::uninit();
+        let mut gate = MaybeUninit::uninit();
         // SAFETY: there is room for it, and it is there then.
         unsafe {
-            Gate::write_at(place.as_mut_ptr(), capacity, headroom, Sequence::FIRST, None, None);
-            place.assume_init()
+            Gate::write_at(gate.as_mut_ptr(), capacity, headroom, Sequence::FIRST, None, None);
+            gate.assume_init()
         }
     }
 

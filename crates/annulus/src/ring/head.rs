@@ -58,7 +58,7 @@ impl Head {
     /// There is room for it, which nobody else uses.
     #[inline(always)]
     pub(crate) unsafe fn write_at(
-        place: *mut Self,
+        dst: *mut Self,
         capacity: usize,
         first: Sequence,
         writers: Writers,
@@ -72,7 +72,7 @@ impl Head {
         // SAFETY: the caller's promise.
         unsafe {
             written!(
-                place,
+                dst,
                 Self {
                     bound: AtomicU64::new(bound),
                     slow_path_mask: AtomicU64::new(interval_mask),
@@ -522,11 +522,11 @@ mod tests {
     use super::*;
 
     fn head(capacity: usize, first: Sequence, writers: Writers) -> Head {
-        let mut place = MaybeUninit::uninit();
+        let mut head = MaybeUninit::uninit();
         // SAFETY: there is room for it, and it is there then.
         unsafe {
-            Head::write_at(place.as_mut_ptr(), capacity, first, writers, None);
-            place.assume_init()
+            Head::write_at(head.as_mut_ptr(), capacity, first, writers, None);
+            head.assume_init()
         }
     }
 

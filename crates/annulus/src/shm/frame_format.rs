@@ -51,7 +51,7 @@ pub(super) struct FrameNumbers {
 
 /// Where the stamps and the frames begin in the ring's memory, and where they end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FramesLayout {
     stamps: usize,
     frames: usize,
     end: usize,
@@ -63,15 +63,15 @@ impl FrameNumbers {
     }
 
     pub(super) fn end_behind(&self, slots_end: usize) -> Option<usize> {
-        self.place(slots_end).map(|place| place.end)
+        self.layout_behind(slots_end).map(|layout| layout.end)
     }
 
-    pub(super) fn place(&self, slots_end: usize) -> Option<Place> {
+    pub(super) fn layout_behind(&self, slots_end: usize) -> Option<FramesLayout> {
         let stamps = slots_end.checked_next_multiple_of(align_of::<FrameStamp>())?;
         let behind = self.count.checked_mul(size_of::<FrameStamp>())?.checked_add(stamps)?;
         let frames = behind.checked_next_multiple_of(self.alignment)?;
         let end = self.count.checked_mul(self.stride)?.checked_add(frames)?;
-        isize::try_from(end).is_ok().then_some(Place { stamps, frames, end })
+        isize::try_from(end).is_ok().then_some(FramesLayout { stamps, frames, end })
     }
 
     /// Nobody else has the memory yet.
@@ -81,7 +81,7 @@ impl FrameNumbers {
     }
 
     /// Numbers by which nobody reaches beyond the memory.
-    pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, Place), AttachError> {
+    pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, FramesLayout), AttachError> {
         let (cell, slots_end) = Cell::behind_slots(memory, layout)?;
         let [count, bytes, stride, alignment, tables, held] =
             [0, 1, 2, 3, 4, 5].map(|index| cell.number(index));
@@ -97,11 +97,12 @@ impl FrameNumbers {
                 return Err(damaged(field, value));
             }
         }
-        let place = numbers.place(slots_end).ok_or_else(|| damaged("the number of frames", count))?;
-        if place.end > memory.len() {
-            return Err(AttachError::Length { found: memory.len() as u64, needed: place.end as u64 });
+        let frames_layout =
+            numbers.layout_behind(slots_end).ok_or_else(|| damaged("the number of frames", count))?;
+        if frames_layout.end > memory.len() {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: frames_layout.end as u64 });
         }
-        Ok((numbers, place))
+        Ok((numbers, frames_layout))
     }
 }
 
@@ -149,10 +150,10 @@ pub(super) fn end_of_area(slots_end: usize, bytes: usize) -> Option<usize> {
 }
 
 /// The stamps, which lie in the memory.
-pub(super) fn stamps(memory: &SharedMemory, place: &Place, count: usize) -> NonNull<[FrameStamp]> {
-    assert!(place.end <= memory.len());
+pub(super) fn stamps(memory: &SharedMemory, layout: &FramesLayout, count: usize) -> NonNull<[FrameStamp]> {
+    assert!(layout.end <= memory.len());
     // SAFETY: within the memory (asserted: the stamps lie before the end).
-    let first = unsafe { memory.base().add(place.stamps) };
+    let first = unsafe { memory.base().add(layout.stamps) };
     NonNull::slice_from_raw_parts(first.cast(), count)
 }
 
@@ -167,11 +168,11 @@ pub(super) fn place_of<T: Message>(index: usize, len: usize) -> Option<Range<usi
 pub(super) fn bytes_of(
     memory: &SharedMemory,
     numbers: &FrameNumbers,
-    place: &Place,
+    layout: &FramesLayout,
     frame: usize,
     len: usize,
 ) -> NonNull<[u8]> {
-    let begin = place.frames + frame * numbers.stride;
+    let begin = layout.frames + frame * numbers.stride;
     assert!(frame < numbers.count && len <= numbers.bytes && begin + len <= memory.len());
     // SAFETY: within the memory (asserted).
     let first = unsafe { memory.base().add(begin) };

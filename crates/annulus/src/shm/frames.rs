@@ -97,8 +97,8 @@ use super::error::{AttachError, ShareError};
 use super::fd::recv_fd;
 use super::format::{Layout, damaged, page, shown, unfit};
 use super::frame_format::{
-    FrameNumbers, LEAST_ALIGNMENT, MOST_ALIGNMENT, MOST_HELD, MOST_SUBSCRIBERS, Place, Told, is_alignment,
-    stamps, told,
+    FrameNumbers, FramesLayout, LEAST_ALIGNMENT, MOST_ALIGNMENT, MOST_HELD, MOST_SUBSCRIBERS, Told,
+    is_alignment, stamps, told,
 };
 use super::invitation::Invitation;
 use super::kind::ShmKind;
@@ -268,7 +268,7 @@ impl Builder {
         let numbers = self.numbers(kept)?;
         let (shared, memory) = create(self.settings, &told(self.content), &numbers)?;
         let RingMemory { ring, page, end } = memory;
-        let place = numbers.place(end).ok_or_else(|| numbers.too_large())?;
+        let layout = numbers.layout_behind(end).ok_or_else(|| numbers.too_large())?;
         numbers.write(&ring);
         let shape = (MOST_HELD, numbers.tables, numbers.held);
         let offset = table_offset(seats, 0).ok_or_else(|| numbers.too_large())?;
@@ -277,11 +277,11 @@ impl Builder {
         let locks = PageLocks::new(page, seats, numbers.tables);
         // SAFETY: they are there, and the locks keep the page.
         let tables = unsafe { HeldTables::new(entries, shape, locks) };
-        let stamps = stamps(&ring, &place, numbers.count);
+        let stamps = stamps(&ring, &layout, numbers.count);
         // SAFETY: they are in the ring's memory, which is new and all zero, and which the handle keeps beside
         // the keeper.
         let keeper = unsafe { FrameKeeper::new(stamps, tables, kept) };
-        Ok(shared.alone(|publisher| Publisher { ring: publisher, keeper, memory: ring, numbers, place }))
+        Ok(shared.alone(|publisher| Publisher { ring: publisher, keeper, memory: ring, numbers, layout }))
     }
 
     fn numbers(&self, kept: usize) -> Result<FrameNumbers, ShareError> {
@@ -339,7 +339,7 @@ pub struct AcceptedFrames<M = Foreign> {
     ring: Accepted<Told>,
     page: OwnedFd,
     numbers: FrameNumbers,
-    place: Place,
+    layout: FramesLayout,
     /// So many seats lie before the tables.
     seats: usize,
     mode: PhantomData<fn() -> M>,
@@ -409,7 +409,7 @@ impl<M> AcceptedFrames<M> {
     fn new(invitation: &Invitation, kind: ShmKind) -> Result<Self, AttachError> {
         let ring = accept::<Told>(invitation, &[kind], &told(None), invitation.strategy, || false)?;
         let layout = Layout::read(ring.memory())?;
-        let (numbers, place) = FrameNumbers::read(ring.memory(), &layout)?;
+        let (numbers, frames_layout) = FrameNumbers::read(ring.memory(), &layout)?;
         let seats = if kind.is_lossless() {
             // SAFETY: it is in the memory, which lives.
             let (_, seats) = unsafe { shown(ring.memory()).as_ref() }.headroom_and_seats();
@@ -419,7 +419,7 @@ impl<M> AcceptedFrames<M> {
             0
         };
         let page = invitation.sleepers.try_clone().map_err(AttachError::System)?;
-        Ok(Self { ring, page, numbers, place, seats, mode: PhantomData })
+        Ok(Self { ring, page, numbers, layout: frames_layout, seats, mode: PhantomData })
     }
 
     /// If the frames are `T`s: see [`Builder::of`].
@@ -452,8 +452,8 @@ impl<M> AcceptedFrames<M> {
     ) -> Result<Subscriber<N>, SubscribeError> {
         let held = Arc::new(self.table()?);
         let ring = subscribe().ok_or(SubscribeError::Full(NoSeat))?;
-        let (memory, numbers, place) = (Arc::clone(self.ring.memory()), self.numbers, self.place);
-        Ok(Subscriber { ring, held, memory, numbers, place, missed: 0 })
+        let (memory, numbers, layout) = (Arc::clone(self.ring.memory()), self.numbers, self.layout);
+        Ok(Subscriber { ring, held, memory, numbers, layout, missed: 0 })
     }
 
     /// A table that nobody has.
@@ -477,7 +477,7 @@ impl<M> AcceptedFrames<M> {
             return Err(SubscribeError::Attach(AttachError::Length { found, needed }));
         }
         let memory = Arc::clone(self.ring.memory());
-        let stamps = stamps(&memory, &self.place, self.numbers.count);
+        let stamps = stamps(&memory, &self.layout, self.numbers.count);
         let entries = NonNull::slice_from_raw_parts(table.base().cast(), self.numbers.held);
         // SAFETY: what is handed over keeps both, and the lock.
         Ok(unsafe { HeldFrames::new(stamps, entries, (memory, PlaceLock::had(&Arc::new(table), byte))) })

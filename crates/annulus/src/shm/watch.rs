@@ -161,23 +161,29 @@ pub(super) fn create<T: Message>(
     let slots = slots_layout(stride, capacity).ok_or_else(too_large)?;
     let offset = layout.slots_offset().ok_or_else(too_large)?;
     let slots_end = layout.total_bytes().ok_or_else(too_large)?;
-    let place = numbers.place(slots_end).ok_or_else(too_large)?;
-    let memory = PlacedMemory::create("annulus watch", place.end, Access::CreatorAlone, settings.memory)?;
+    let watch_layout = numbers.layout_behind(slots_end).ok_or_else(too_large)?;
+    let memory =
+        PlacedMemory::create("annulus watch", watch_layout.end, Access::CreatorAlone, settings.memory)?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or_else(too_large)?;
     Layout::promise(&memory, settings.deadline)?;
     numbers.write(&memory);
     let page = Arc::new(sleepers::create(identity)?);
-    let (across, invitation) = begin(Arc::clone(&memory), page, place.notices, None, None)?;
+    let (across, invitation) = begin(Arc::clone(&memory), page, watch_layout.notices, None, None)?;
     // SAFETY: new memory, all zero but for the header and its cell, to which only this mapping can write;
     // and all processes go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic
     // operations.
     let (notices, _) = unsafe { settings.lossy_across::<Notice>(across) }?;
-    let keys = Keys::new(Arc::clone(&memory), &numbers, &place);
+    let keys = Keys::new(Arc::clone(&memory), &numbers, &watch_layout);
     // SAFETY: as above. The blocks have so many slots and a word for each cell; and nobody else writes to
     // them.
     let cells = unsafe {
-        CellWriter::new(Cells::in_memory(&memory, [(offset, slots), place.newest], numbers.cells, stride))
+        CellWriter::new(Cells::in_memory(
+            &memory,
+            [(offset, slots), watch_layout.newest],
+            numbers.cells,
+            stride,
+        ))
     };
     let handle = Sender { notices, cells, keys, cells_of: HashMap::new() };
     Ok(Shared { handle, peers: (), invitation })

@@ -75,10 +75,10 @@ impl<T> State<T> {
         let (new_word, counters) = (NewWord::of_events(), Counters::new(settings.statistics));
         let (first, listing) = (Number::new(settings.first), Listing::new(settings.name.as_deref()));
         let room = slots.block_mut().allocation_before::<Self>();
-        // SAFETY: the room is new, the place is in it, and all fields are written.
+        // SAFETY: the room is new, `dst` is in it, and all fields are written.
         let shares = unsafe {
             written!(
-                room.place().as_ptr(),
+                room.dst().as_ptr(),
                 Self {
                     lane: ManyToMany::new(ManuallyDrop::into_inner(slots), first),
                     published: EventCount::begun(new_word, counters.clone()),

@@ -74,7 +74,7 @@ impl Drop for OwnPlace {
 /// before it.
 struct OwnPlaces {
     numbers: SharedNumbers,
-    rows: [Link<Box<[Place]>>; ROWS],
+    rows: [Link<Box<[PublisherRecord]>>; ROWS],
     used: AtomicUsize,
 }
 
@@ -82,9 +82,9 @@ const FIRST_ROW: usize = if cfg!(annulus_loom) { 2 } else { 4 };
 /// More places than there can be handles.
 const ROWS: usize = 30;
 
-/// On lines of its own: its publisher stores its intent for each claim.
+/// What is said of one place. On lines of its own: its publisher stores its intent for each claim.
 #[repr(align(128))]
-struct Place {
+struct PublisherRecord {
     intent: AtomicU64,
     is_taken: AtomicBool,
     known: Known,
@@ -108,8 +108,8 @@ impl OwnPlaces {
     fn try_take(&self, place: usize) -> bool {
         let (row, at) = row_of(place);
         let row = self.rows[row].get().unwrap_or_else(|| {
-            let places = (0..FIRST_ROW << row).map(|_| Place::free()).collect();
-            self.rows[row].put(places).unwrap_or_else(|theirs| theirs)
+            let records = (0..FIRST_ROW << row).map(|_| PublisherRecord::free()).collect();
+            self.rows[row].put(records).unwrap_or_else(|theirs| theirs)
         });
         // Acquire: pairs with the Release in `give_up`. What the last publisher did in the place comes before
         // this. Relaxed: another one has it.
@@ -125,10 +125,10 @@ impl OwnPlaces {
     /// Its intent stays: all that it says was written, or passed over.
     fn give_up(&self, place: usize) {
         // Release: pairs with the Acquire in `try_take`.
-        self.place(place).is_taken.store(false, Ordering::Release);
+        self.record(place).is_taken.store(false, Ordering::Release);
     }
 
-    fn place(&self, place: usize) -> &Place {
+    fn record(&self, place: usize) -> &PublisherRecord {
         let (row, at) = row_of(place);
         &self.rows[row].get().expect("a place that was taken")[at]
     }
@@ -140,7 +140,7 @@ fn row_of(place: usize) -> (usize, usize) {
     (row as usize, place - FIRST_ROW * ((1 << row) - 1))
 }
 
-impl Place {
+impl PublisherRecord {
     fn free() -> Self {
         let known = Known::nothing(NowAndThen::never());
         Self { intent: AtomicU64::new(0), is_taken: AtomicBool::new(false), known }
@@ -154,7 +154,7 @@ impl ClaimPlaces for Arc<OwnPlaces> {
     }
 
     fn known(&self, place: usize) -> &Known {
-        &self.place(place).known
+        &self.record(place).known
     }
 
     /// Its publisher may stand still, but nobody has to find out whether it lives.
@@ -168,7 +168,7 @@ impl ClaimPlaces for Arc<OwnPlaces> {
     }
 
     fn intent(&self, place: usize) -> &AtomicU64 {
-        &self.place(place).intent
+        &self.record(place).intent
     }
 }
 

@@ -22,7 +22,7 @@ use crate::message::Message;
 use crate::queue::Cell;
 use crate::ring::frames::FrameKeeper;
 use crate::shm::fd::send_fd;
-use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of, place_of};
+use crate::shm::frame_format::{FrameNumbers, FramesLayout, Told, bytes_of, place_of};
 use crate::transmit::Transmit as _;
 use crate::wait::Until;
 
@@ -34,7 +34,7 @@ pub struct Publisher<M: Mode = Lossy> {
     pub(super) keeper: FrameKeeper,
     pub(super) memory: Arc<PlacedMemory>,
     pub(super) numbers: FrameNumbers,
-    pub(super) place: Place,
+    pub(super) layout: FramesLayout,
 }
 
 impl<M: Mode> Publisher<M> {
@@ -53,7 +53,7 @@ impl<M: Mode> Publisher<M> {
             return Err(TooLong::new(len, most));
         }
         let frame = self.keeper.take();
-        let bytes = bytes_of(&self.memory, &self.numbers, &self.place, frame, len);
+        let bytes = bytes_of(&self.memory, &self.numbers, &self.layout, frame, len);
         Ok(Loan { bytes, frame, publisher: self, is_stamped: false })
     }
 

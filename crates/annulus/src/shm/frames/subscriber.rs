@@ -17,7 +17,7 @@ use crate::message::schema::BadValue;
 use crate::queue::{Cell, SharedSlice};
 use crate::receive::{Receive, Waitable};
 use crate::ring::frames::{HeldFrame, HeldFrames};
-use crate::shm::frame_format::{FrameNumbers, Place, Told, bytes_of, place_of};
+use crate::shm::frame_format::{FrameNumbers, FramesLayout, Told, bytes_of, place_of};
 use crate::sync::{prefetch_to_read, seeded};
 use crate::wait::{Look, WaitStrategy, source_of_part};
 
@@ -33,7 +33,7 @@ pub struct Subscriber<M: Mode = Foreign> {
     pub(super) held: Arc<HeldFrames>,
     pub(super) memory: Arc<PlacedMemory>,
     pub(super) numbers: FrameNumbers,
-    pub(super) place: Place,
+    pub(super) layout: FramesLayout,
     /// Of which it was told too late.
     pub(super) missed: u64,
 }
@@ -147,7 +147,7 @@ impl<M: Mode> Subscriber<M> {
         let (numbers, frame, len) = (&self.numbers, usize::try_from(frame).ok(), usize::try_from(len).ok());
         let frame = frame.filter(|&frame| frame < numbers.count);
         let bytes = frame.zip(len.filter(|&len| len <= numbers.bytes)).map(|(frame, len)| {
-            let bytes = bytes_of(&self.memory, numbers, &self.place, frame, len);
+            let bytes = bytes_of(&self.memory, numbers, &self.layout, frame, len);
             // It comes while the frame is held.
             prefetch_to_read(bytes.cast::<u8>().as_ptr());
             (frame, bytes)

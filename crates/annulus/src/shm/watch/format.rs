@@ -35,7 +35,7 @@ pub(super) struct TableNumbers {
 
 /// Where the parts lie behind the slots of the cells.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct WatchLayout {
     /// The newest stamps.
     pub(super) newest: (usize, core::alloc::Layout),
     keys: usize,
@@ -54,7 +54,7 @@ impl TableNumbers {
     }
 
     /// The slots of the cells end there.
-    pub(super) fn place(&self, slots_end: usize) -> Option<Place> {
+    pub(super) fn layout_behind(&self, slots_end: usize) -> Option<WatchLayout> {
         let (at, newest) = (slots_end.checked_next_multiple_of(64)?, slots_layout(1, self.cells)?);
         let keys = at.checked_add(newest.size())?;
         let behind = self.cells.checked_mul(KEY_BYTES)?.checked_add(keys)?;
@@ -62,7 +62,7 @@ impl TableNumbers {
         let (begin, slots) = (behind.checked_next_multiple_of(128)?, slots_layout(stride, self.notices)?);
         let end = begin.checked_add(slots.size())?;
         let (newest, notices) = ((at, newest), (begin, slots, stride));
-        isize::try_from(end).is_ok().then_some(Place { newest, keys, notices, end })
+        isize::try_from(end).is_ok().then_some(WatchLayout { newest, keys, notices, end })
     }
 
     /// Nobody else has the memory yet.
@@ -75,7 +75,7 @@ impl TableNumbers {
     }
 
     /// Numbers by which nobody reaches beyond the memory.
-    pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, Place), AttachError> {
+    pub(super) fn read(memory: &SharedMemory, layout: &Layout) -> Result<(Self, WatchLayout), AttachError> {
         let slots_end = layout.total_bytes().filter(|_| layout.cells == 1);
         let slots_end =
             slots_end.ok_or_else(|| damaged("the number of cells in the header", layout.cells))?;
@@ -88,12 +88,12 @@ impl TableNumbers {
             return Err(damaged("the number of cells", cells));
         }
         let numbers = Self { cells, notices };
-        let place = numbers.place(slots_end).filter(|_| notices >= MIN_CAPACITY);
-        let place = place.ok_or_else(|| damaged("the number of notices", notices))?;
-        if place.end > memory.len() {
-            return Err(AttachError::Length { found: memory.len() as u64, needed: place.end as u64 });
+        let watch_layout = numbers.layout_behind(slots_end).filter(|_| notices >= MIN_CAPACITY);
+        let watch_layout = watch_layout.ok_or_else(|| damaged("the number of notices", notices))?;
+        if watch_layout.end > memory.len() {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: watch_layout.end as u64 });
         }
-        Ok((numbers, place))
+        Ok((numbers, watch_layout))
     }
 }
 
@@ -140,9 +140,9 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Those that lie at this place, which is in the memory.
-    pub(super) fn new(memory: Arc<PlacedMemory>, numbers: &TableNumbers, place: &Place) -> Self {
-        assert!(place.end <= memory.len());
-        Self { memory, offset: place.keys, cells: numbers.cells }
+    pub(super) fn new(memory: Arc<PlacedMemory>, numbers: &TableNumbers, layout: &WatchLayout) -> Self {
+        assert!(layout.end <= memory.len());
+        Self { memory, offset: layout.keys, cells: numbers.cells }
     }
 
     fn words(&self, cell: usize) -> &[AtomicU64] {

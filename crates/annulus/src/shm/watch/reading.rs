@@ -62,18 +62,19 @@ pub(in crate::shm) fn accept<T: Message>(
     let (memory, layout) = Layout::attach(file, true)?;
     layout.is_for(ShmKind::Watch, of, &memory)?;
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::One, &memory)?;
-    let (numbers, place) = TableNumbers::read(&memory, &layout)?;
+    let (numbers, watch_layout) = TableNumbers::read(&memory, &layout)?;
     let page = Arc::new(sleepers::attach_without_tables(&invitation.sleepers, layout.identity, 0)?);
     let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
     let memory = Arc::new(memory);
     let sleepers = (sleepers::remote(&page), None);
     let ring_is = (numbers.notices, 0, first);
-    let ring = see::<Notice>(Arc::clone(&memory), place.notices, sleepers, ring_is, strategy)?;
-    let keys = Arc::new(Keys::new(Arc::clone(&memory), &numbers, &place));
+    let ring = see::<Notice>(Arc::clone(&memory), watch_layout.notices, sleepers, ring_is, strategy)?;
+    let keys = Arc::new(Keys::new(Arc::clone(&memory), &numbers, &watch_layout));
     // SAFETY: the blocks have so many slots and a word for each cell, as `TableNumbers::read` has checked, of
     // a stride that `Extent::in_memory` has; all processes go by `docs/SHM-FORMAT.md`, which says that these
     // words are accessed by atomic operations; and each value that is read is checked.
-    let cells = unsafe { Cells::in_memory(&memory, [(offset, slots), place.newest], numbers.cells, stride) };
+    let cells =
+        unsafe { Cells::in_memory(&memory, [(offset, slots), watch_layout.newest], numbers.cells, stride) };
     Ok(AcceptedWatch { cells, keys, ring })
 }
 

@@ -13,12 +13,12 @@ use crate::sync::{Ordering, ordering, seeded};
 /// list. It does not keep the event alive: see [`take_first_armed`](Waiters::take_first_armed).
 pub(in crate::wait) struct OwnedNode {
     waiters: NonNull<Waiters>,
-    pub(super) place: Place,
+    pub(super) place: WaiterPlace,
     is_armed: bool,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum WaiterPlace {
     /// The event's first slot.
     First,
     Node(NonNull<WaiterNode>),
@@ -49,7 +49,7 @@ impl Waiters {
         } else {
             (None, Woken::default())
         };
-        (OwnedNode::new(self, Place::Node(kept.unwrap_or_else(WaiterNode::new))), woken)
+        (OwnedNode::new(self, WaiterPlace::Node(kept.unwrap_or_else(WaiterNode::new))), woken)
     }
 
     /// The first slot, for a task that waits alone: armed, so from now on `waker` may be woken. `Err` is a
@@ -91,7 +91,7 @@ impl Waiters {
                 }
                 woken = shared.leave(0);
             }
-            let mut node = OwnedNode::new(self, Place::Node(WaiterNode::new()));
+            let mut node = OwnedNode::new(self, WaiterPlace::Node(WaiterNode::new()));
             let armed = node.arm(&own);
             return (node, woken.and(armed));
         }
@@ -105,7 +105,7 @@ impl Waiters {
 
 impl OwnedNode {
     #[inline]
-    fn new(waiters: &Waiters, place: Place) -> Self {
+    fn new(waiters: &Waiters, place: WaiterPlace) -> Self {
         Self { waiters: NonNull::from(waiters), place, is_armed: false }
     }
 
@@ -113,7 +113,7 @@ impl OwnedNode {
     #[inline]
     fn first_armed(waiters: &Waiters, waker: Waker) -> Self {
         waiters.first.put(waker);
-        let mut first = Self::new(waiters, Place::First);
+        let mut first = Self::new(waiters, WaiterPlace::First);
         first.arm_first();
         first
     }
@@ -121,7 +121,7 @@ impl OwnedNode {
     /// A node that was kept, with this waker, linked and armed. The caller has the list, and nobody else has
     /// the node.
     fn armed(waiters: &Waiters, shared: &TaskList, node: NonNull<WaiterNode>, waker: Waker) -> Self {
-        let armed = Self { is_armed: true, ..Self::new(waiters, Place::Node(node)) };
+        let armed = Self { is_armed: true, ..Self::new(waiters, WaiterPlace::Node(node)) };
         // (A node that is kept has no waker.)
         armed.slot().put(waker);
         // task.wait2. Relaxed: the next thread that has the list sees it (list.leave4).
@@ -139,14 +139,14 @@ impl OwnedNode {
     pub(super) fn slot(&self) -> &WakerSlot {
         match &self.place {
             // SAFETY: the node lives until it is given back or abandoned.
-            Place::Node(node) => &unsafe { node.as_ref() }.slot,
-            Place::First | Place::None => &self.waiters().first,
+            WaiterPlace::Node(node) => &unsafe { node.as_ref() }.slot,
+            WaiterPlace::First | WaiterPlace::None => &self.waiters().first,
         }
     }
 
     /// Whether there still is one, as long as it was not given back, and after a [`disarm`](Self::disarm).
     pub(in crate::wait) fn is_there(&self) -> bool {
-        !matches!(self.place, Place::None)
+        !matches!(self.place, WaiterPlace::None)
     }
 
     /// task.wait2 of the first slot.
@@ -162,7 +162,7 @@ impl OwnedNode {
     pub(in crate::wait) fn arm(&mut self, waker: &Waker) -> Woken {
         debug_assert!(!self.is_armed && self.is_there(), "it has no right to the place");
         self.slot().set(waker);
-        let Place::Node(node) = self.place else {
+        let WaiterPlace::Node(node) = self.place else {
             self.arm_first();
             return Woken::default();
         };
@@ -208,18 +208,18 @@ impl OwnedNode {
         }
         let (ended, is_woken) = self.slot().disarm();
         match self.place {
-            Place::First if is_woken => {
+            WaiterPlace::First if is_woken => {
                 self.slot().vacate();
-                self.place = Place::None;
+                self.place = WaiterPlace::None;
             }
             // Unreached: a look finds another thread in the middle of its wake-up; loom task_wake and
             // select_wake
             _ if ended == Ended::Abandoned => {
-                if let Place::Node(_) = self.place {
+                if let WaiterPlace::Node(_) = self.place {
                     // Relaxed: it is a number.
                     self.waiters().list().entry.fetch_sub(OWNER, Ordering::Relaxed);
                 }
-                self.place = Place::None;
+                self.place = WaiterPlace::None;
             }
             _ => {}
         }
@@ -230,15 +230,15 @@ impl OwnedNode {
     /// whose destructor is an executor's.
     pub(in crate::wait) fn give_back(&mut self) -> (Option<Waker>, Woken) {
         debug_assert!(!self.is_armed, "it has no right to the place");
-        match core::mem::replace(&mut self.place, Place::None) {
-            Place::None => (None, Woken::default()),
-            Place::First => {
+        match core::mem::replace(&mut self.place, WaiterPlace::None) {
+            WaiterPlace::None => (None, Woken::default()),
+            WaiterPlace::First => {
                 let first = &self.waiters().first;
                 let waker = first.take_back();
                 first.vacate();
                 (waker, Woken::default())
             }
-            Place::Node(node) => {
+            WaiterPlace::Node(node) => {
                 // SAFETY: it lives until it is given back, below.
                 let waker = unsafe { node.as_ref() }.slot.take_back();
                 (waker, self.give_node_back(node))

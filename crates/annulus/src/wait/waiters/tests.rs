@@ -10,7 +10,7 @@ use std::vec::Vec;
 
 use alloc::boxed::Box;
 
-use super::node::Place;
+use super::node::WaiterPlace;
 use super::task_list::ONE;
 use super::waker_slot::{TAKEN, WOKEN_WITH_ALL};
 
@@ -226,7 +226,7 @@ fn an_abandoned_node_is_not_woken() {
     assert_eq!(first.disarm(), Ended::Abandoned);
     // … then task.wake5.
     let shared = waiters.list.get().unwrap();
-    let Place::Node(node) = place else { panic!("it is in the list") };
+    let WaiterPlace::Node(node) = place else { panic!("it is in the list") };
     // SAFETY: it lives.
     shared.with_list(|list| list.unlink(unsafe { node.as_ref() }));
     let left = shared.with_list(|list| list.end_taken(node, WOKEN_WITH_ALL));
