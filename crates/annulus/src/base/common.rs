@@ -48,7 +48,7 @@ struct CommonHead {
 /// In `shares`: one that is weak.
 const WEAK: u64 = 1 << 32;
 /// One share, and nothing weak.
-const ALONE: u64 = WEAK | 1;
+const UNIQUE: u64 = WEAK | 1;
 /// More than so many of a kind are a mistake: nobody can have them at once.
 const MOST: u64 = 1 << 31;
 
@@ -183,11 +183,11 @@ impl<T: ?Sized> Common<T> {
     /// common.drop1: whether nobody else has a share, or something weak. Of a share that nobody has by
     /// reference, this stays so, and the caller sees what all others did.
     #[inline(always)]
-    pub(crate) fn is_alone(&self) -> bool {
+    pub(crate) fn is_unique(&self) -> bool {
         // SAFETY: this is a share.
         let head = unsafe { head_of(self.value) };
         // Acquire: pairs with common.drop2 and common.weak6 of all others.
-        head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE
+        head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == UNIQUE
     }
 }
 
@@ -211,14 +211,14 @@ impl<T> Clone for Common<T> {
 impl<T: ?Sized> Drop for Common<T> {
     #[inline]
     fn drop(&mut self) {
-        let is_alone = self.is_alone();
+        let is_unique = self.is_unique();
         // SAFETY: this is a share.
         let head = unsafe { head_of(self.value) };
         // common.drop2. Release: pairs with the Acquire of the last one; Acquire: that one is this.
         let ordering = ordering!(AcqRel unless "common_share_relaxed");
-        if is_alone || strong(head.shares.fetch_sub(1, ordering)) == 1 {
+        if is_unique || strong(head.shares.fetch_sub(1, ordering)) == 1 {
             // SAFETY: it was the last share, and the weak count of all shares is still there.
-            unsafe { last_goes(self.value, is_alone) };
+            unsafe { last_goes(self.value, is_unique) };
         }
     }
 }
@@ -227,20 +227,20 @@ impl<T: ?Sized> Drop for Common<T> {
 ///
 /// # Safety
 ///
-/// The last share is gone, or is about to, if it `is_alone`.
+/// The last share is gone, or is about to, if it `is_unique`.
 #[inline(never)]
-unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
+unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_unique: bool) {
     /// Frees the allocation also where a destructor panics.
     struct Leaving<T: ?Sized>(NonNull<T>, bool);
     impl<T: ?Sized> Drop for Leaving<T> {
         #[inline(always)]
         fn drop(&mut self) {
-            let Self(value, is_alone) = *self;
+            let Self(value, is_unique) = *self;
             // SAFETY: the weak count of all shares is given up once. A handle that is alone has the only one.
-            unsafe { if is_alone { free_room(value) } else { weak_goes(value) } };
+            unsafe { if is_unique { free_room(value) } else { weak_goes(value) } };
         }
     }
-    let _allocation = Leaving(value, is_alone);
+    let _allocation = Leaving(value, is_unique);
     // SAFETY: nobody has a share, and nobody gets one from what is weak (common.upgrade5).
     unsafe { value.drop_in_place() };
 }

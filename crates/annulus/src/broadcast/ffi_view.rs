@@ -44,7 +44,7 @@ impl<T: Message> Publisher<T> {
     /// What a publication needs.
     #[must_use]
     pub fn lend(&self) -> LentPublisher {
-        let shared = &self.single.shared;
+        let shared = &self.sole.shared;
         let wakes = NonNull::from(shared.published.word()).cast();
         let (slots, head) = (shared.slots().lend(shared.capacity()), shared.head.lend());
         LentPublisher { slots, head, next: self.next_sequence(), wakes }
@@ -56,8 +56,8 @@ impl<T: Message> Publisher<T> {
     ///
     /// All before it were published, and it was not.
     pub unsafe fn take_back(&mut self, next: u64) {
-        self.single.next = Sequence::new(next);
-        self.single.shared.published.notify();
+        self.sole.next = Sequence::new(next);
+        self.sole.shared.published.notify();
     }
 
     /// Publishes message `next` by the slow path: slot.w1 to slot.w3 are done, and end.send4 has found that
@@ -68,8 +68,8 @@ impl<T: Message> Publisher<T> {
     /// All before it were published, and it lies in its slot.
     pub unsafe fn settle(&mut self, next: u64) -> bool {
         let sequence = Sequence::new(next);
-        self.single.next = self.single.shared.publish_slow_path(WithoutSlot::of(sequence));
-        self.single.next != sequence
+        self.sole.next = self.sole.shared.publish_slow_path(WithoutSlot::of(sequence));
+        self.sole.next != sequence
     }
 }
 

@@ -260,7 +260,7 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 #[inline(never)]
 fn give_up<S: Store, R: Role>(shared: Common<RingState<S>>, role: R) {
     // Decision 0143: a handle that is alone notifies nobody.
-    if !shared.is_alone() || shared.is_known_elsewhere() {
+    if !shared.is_unique() || shared.is_known_elsewhere() {
         role.leave(&shared);
     }
     drop(shared);

@@ -35,12 +35,12 @@ macro_rules! placement {
     };
 }
 
-placement!([T: Message, M: Mode] Publisher<T, M>, single.shared);
+placement!([T: Message, M: Mode] Publisher<T, M>, sole.shared);
 placement!([T: Message, M: Mode] MpPublisher<T, M>, shared);
 placement!([T: Message, M: Mode] Subscribable<T, M>, shared);
 placement!([T: Message, M: Mode] Subscriber<T, M>, shared);
 placement!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared);
-placement!([T: Send + Sync, R: Reset<T>] event::Publisher<T, R>, single.shared);
+placement!([T: Send + Sync, R: Reset<T>] event::Publisher<T, R>, sole.shared);
 placement!([T: Send + Sync, R: Reset<T>] event::MpPublisher<T, R>, shared);
 placement!([T: Send + Sync] event::Subscribable<T>, shared);
 placement!([T: Send + Sync, M: Mode] event::Subscriber<T, M>, shared);

@@ -31,9 +31,9 @@ use crate::sync::seeded;
 use crate::transmit::WaitsForRoom;
 use crate::transmit::in_parts;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::transmit::room::Alone;
-#[cfg(any(feature = "std", feature = "async"))]
 use crate::transmit::room::AwaitRoom;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::transmit::room::SoleSender;
 use crate::transmit::transmits;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
@@ -58,7 +58,7 @@ use crate::wait::{Deadline, Until, WaitStrategy};
 // Decision 0002: what it costs where this lies in memory.
 #[doc(alias = "Sender")]
 pub struct Publisher<T, M: Mode = Lossy> {
-    pub(super) single: Single<Copied<T>>,
+    pub(super) sole: SolePublisher<Copied<T>>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -159,7 +159,7 @@ impl<T: Message> Publisher<T> {
         if sequence > largest {
             return Err(CapacityError::FirstSequence { first: sequence, largest });
         }
-        let Single { shared, next, .. } = &mut self.single;
+        let SolePublisher { shared, next, .. } = &mut self.sole;
         let (first, sequence) = (*next, Sequence::new(sequence));
         if sequence <= first || !shared.leave_out(first, sequence) {
             return Ok(0);
@@ -173,7 +173,7 @@ impl<T: Message> Publisher<T> {
     /// [`subscriber_count`](Self::subscriber_count).
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.is_ending()
+        self.sole.shared.is_ending()
     }
 }
 
@@ -184,7 +184,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     // Decision 0102: the one way to put a message.
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let Single { shared: handle, next, .. } = &mut self.single;
+        let SolePublisher { shared: handle, next, .. } = &mut self.sole;
         let (shared, sequence) = (&**handle, *next);
         // SAFETY: the handle keeps the ring alive. The ring is for one publisher, which is this one, is here,
         // and has published all before.
@@ -203,7 +203,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     /// has closed the ring.
     #[inline(always)]
     pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
-        let (handle, first) = (&self.single.shared, self.single.next);
+        let (handle, first) = (&self.sole.shared, self.sole.next);
         let (shared, mut next) = (&**handle, first);
         for part in messages.chunks(NOTIFY_EVERY) {
             let before = next;
@@ -228,7 +228,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
                 break;
             }
         }
-        self.single.next = next;
+        self.sole.next = next;
         // At most as many as there are.
         next.since(first) as usize
     }
@@ -238,7 +238,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
 ///
 /// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
 /// take and return values, so that it can live in registers.
-pub(super) struct Single<S: Store> {
+pub(super) struct SolePublisher<S: Store> {
     pub(super) shared: Handle<S, Publishing>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     pub(super) next: Sequence,
@@ -247,7 +247,7 @@ pub(super) struct Single<S: Store> {
     limit: Sequence,
 }
 
-impl<S: Strided> Single<S> {
+impl<S: Strided> SolePublisher<S> {
     pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
         let next = shared.first();
         Self { shared, next, limit: next }
@@ -343,7 +343,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), SendError<T>> {
-        let admitted = self.single.admit();
+        let admitted = self.sole.admit();
         self.put_admitted(admitted, message)
     }
 
@@ -414,7 +414,7 @@ impl<T: Message> Publisher<T, Lossless> {
     #[doc(alias = "publish_with")]
     #[inline]
     pub fn publish_until(&mut self, message: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
-        let admitted = self.single.admit_until(until.into());
+        let admitted = self.sole.admit_until(until.into());
         self.put_admitted(admitted, message)
     }
 
@@ -443,7 +443,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TrySendError<T>> {
-        let admitted = self.single.try_admit();
+        let admitted = self.sole.try_admit();
         self.put_admitted(admitted, message)
     }
 
@@ -467,7 +467,7 @@ impl<T: Message> Publisher<T, Lossless> {
     #[doc(alias = "batch_publish")]
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>> {
-        let strategy = self.single.shared.strategy;
+        let strategy = self.sole.shared.strategy;
         self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| SendError(rest))
     }
 
@@ -512,7 +512,7 @@ impl<T: Message> Publisher<T, Lossless> {
         until: impl Into<Until>,
     ) -> Result<(), SendTimeoutError<&'m [T]>> {
         let until = until.into();
-        let strategy = until.strategy_or(|| self.single.shared.strategy);
+        let strategy = until.strategy_or(|| self.sole.shared.strategy);
         self.put_in_free_slots(messages, strategy, until.deadline())
             .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
@@ -521,13 +521,13 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.refuses()
+        self.sole.shared.refuses()
     }
 
     /// Makes sure that the next message may be written, and waits for that. The room stays until it is.
     #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
     pub(crate) fn wait_for_room(&mut self, until: Until) -> Result<(), Refusal> {
-        self.single.admit_until(until)
+        self.sole.admit_until(until)
     }
 
     /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
@@ -550,9 +550,9 @@ impl<T: Message> Publisher<T, Lossless> {
         deadline: Deadline,
     ) -> Result<(), (&'m [T], Refusal)> {
         in_parts(messages, |rest| {
-            self.single.admit_by(strategy, deadline)?;
+            self.sole.admit_by(strategy, deadline)?;
             // At least 1: it was admitted.
-            let part = &rest[..self.single.free_slots().clamp(1, rest.len())];
+            let part = &rest[..self.sole.free_slots().clamp(1, rest.len())];
             match self.put_all(part) {
                 0 => Err(Refusal::Closed),
                 count => Ok(count),
@@ -591,7 +591,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
     pub async fn publish_async(&mut self, message: T) -> Result<(), SendError<T>> {
-        let admitted = admitted(&mut self.single).await;
+        let admitted = admitted(&mut self.sole).await;
         self.put_admitted(admitted, message)
     }
 }
@@ -599,13 +599,13 @@ impl<T: Message> Publisher<T, Lossless> {
 /// Makes sure that the next message may be written. The caller writes the message before it waits for
 /// anything else. Never [`Refusal::Full`].
 #[cfg(feature = "async")]
-pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), Refusal> {
+pub(super) async fn admitted<S: Strided>(sole: &mut SolePublisher<S>) -> Result<(), Refusal> {
     // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-    unsafe { Waiting::new(AwaitRoom(single)) }.await
+    unsafe { Waiting::new(AwaitRoom(sole)) }.await
 }
 
 #[cfg(any(feature = "std", feature = "async"))]
-impl<S: Strided> Alone for Single<S> {
+impl<S: Strided> SoleSender for SolePublisher<S> {
     fn released(&self) -> &EventCount {
         &self.shared.released
     }
@@ -644,25 +644,25 @@ impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Message> Alone for Publisher<T, Lossless> {
+impl<T: Message> SoleSender for Publisher<T, Lossless> {
     fn released(&self) -> &EventCount {
-        self.single.released()
+        self.sole.released()
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
-        self.single.look_for_room()
+        self.sole.look_for_room()
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.single.strategy()
+        self.sole.strategy()
     }
 }
 
 /// For the input of a pipeline. It never waits.
 #[cfg(feature = "std")]
-impl<T: Message> Alone for Publisher<T, Lossy> {
+impl<T: Message> SoleSender for Publisher<T, Lossy> {
     fn released(&self) -> &EventCount {
-        self.single.released()
+        self.sole.released()
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
@@ -670,18 +670,18 @@ impl<T: Message> Alone for Publisher<T, Lossy> {
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.single.strategy()
+        self.sole.strategy()
     }
 }
 
 transmits! {
     [T: Message] Publisher<T, Lossless>: T;
     |publisher, message| now: {
-        let admitted = publisher.single.try_admit();
+        let admitted = publisher.sole.try_admit();
         publisher.put_admitted(admitted, message)
     },
     |until| late: {
-        let admitted = publisher.single.admit_until(until);
+        let admitted = publisher.sole.admit_until(until);
         publisher.put_admitted(admitted, message)
     },
     closed: publisher.is_closed(),
@@ -698,7 +698,7 @@ transmits! {
 impl<T: Message> Publisher<T> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
-        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
+        |handle| Subscribable<T>: Subscribable::new(handle.sole.shared.subscribable_of_publisher()),
         Subscriber<T>
     }
 }
@@ -706,7 +706,7 @@ impl<T: Message> Publisher<T> {
 impl<T: Message> Publisher<T, Lossless> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);",
-        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
+        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.sole.shared.subscribable_of_publisher()),
         Subscriber<T, Lossless>
     }
 }
@@ -714,11 +714,11 @@ impl<T: Message> Publisher<T, Lossless> {
 impl<T: Message, M: Mode> Publisher<T, M> {
     /// Whether it publishes to the ring of `subscribable`.
     pub(crate) fn is_of(&self, subscribable: &Subscribable<T, M>) -> bool {
-        self.single.shared.is_of_ring_of(&subscribable.shared)
+        self.sole.shared.is_of_ring_of(&subscribable.shared)
     }
 
     pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
-        Self { single: Single::new(shared), mode: core::marker::PhantomData }
+        Self { sole: SolePublisher::new(shared), mode: core::marker::PhantomData }
     }
 
     /// How many messages have been published, with the numbers that were [left out](Publisher::skip_to).
@@ -727,21 +727,21 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.single.published()
+        self.sole.published()
     }
 
     /// The number that the next message will get.
     #[cfg(all(feature = "std", not(annulus_loom)))]
     #[inline]
     pub(crate) fn next_sequence(&self) -> u64 {
-        self.single.next.get()
+        self.sole.next.get()
     }
 
     /// How many messages the ring holds: the number given to its constructor.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.single.shared.capacity()
+        self.sole.shared.capacity()
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
@@ -765,12 +765,12 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     #[doc(alias = "strong_count")]
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
-        self.single.shared.subscriber_count()
+        self.sole.shared.subscriber_count()
     }
 
     awaits_subscribers! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
-        |publisher| &publisher.single.shared
+        |publisher| &publisher.sole.shared
     }
 
     /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers receive what was
@@ -787,18 +787,18 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) {
-        self.single.shared.close_as_publisher();
+        self.sole.shared.close_as_publisher();
     }
 
     /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer {
-        self.single.shared.closer()
+        self.sole.shared.closer()
     }
 
     observable! {
-        |handle| stats: handle.single.shared.stats(),
-        observer: handle.single.shared.observer()
+        |handle| stats: handle.sole.shared.stats(),
+        observer: handle.sole.shared.observer()
     }
 }
 

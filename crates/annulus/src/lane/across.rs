@@ -267,7 +267,7 @@ impl Across {
 
 impl ControlBlock for Across {
     const ACROSS: bool = true;
-    const LONE: bool = false;
+    const SOLE: bool = false;
     type Peer = OtherProcess;
 
     #[inline(always)]

@@ -56,7 +56,7 @@ fn inverse_of_odd(odd: u64) -> u64 {
 
 impl ControlBlock for BlocksAcross {
     const ACROSS: bool = true;
-    const LONE: bool = false;
+    const SOLE: bool = false;
     type Peer = OtherProcess;
 
     #[inline(always)]

@@ -23,7 +23,7 @@ pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::{Cells, Number, Position};
 pub(crate) use many_to_many::{ManyToMany, Sent};
-pub(crate) use one_to_one::{ControlBlock, Lone, OneToOne, Own, Peer};
+pub(crate) use one_to_one::{ControlBlock, OneToOne, Own, Peer, Sole};
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
 pub(crate) use span::Span;

@@ -65,7 +65,7 @@ const _: () = {
     assert!(size_of::<OneToOne<u64>>() == 384, "nobody else is on the reader's lines");
 };
 
-impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
+impl<T, const SOLE: bool> OneToOne<T, Own<SOLE>> {
     /// Writes a lane of these slots, whose first message is number `first`, to where it is to be.
     ///
     /// # Safety
@@ -317,7 +317,7 @@ impl<T, C: ControlBlock> Drop for OneToOne<T, C> {
 /// The control block of a lane.
 pub(crate) trait ControlBlock: Sized {
     /// Whether its queue has no other lane, so that consumers always look at this one.
-    const LONE: bool;
+    const SOLE: bool;
     /// Whether another process has the other side. Then any of the numbers may be one that can't be.
     const ACROSS: bool;
     /// What is known of that process.
@@ -350,15 +350,15 @@ pub(crate) trait ControlBlock: Sized {
     }
 }
 
-/// In the lane, on lines of its own. `LONE`: [`ControlBlock::LONE`].
+/// In the lane, on lines of its own. `SOLE`: [`ControlBlock::SOLE`].
 #[repr(C)]
-pub(crate) struct Own<const LONE: bool = false> {
+pub(crate) struct Own<const SOLE: bool = false> {
     front: ProducerLines,
     back: ConsumerLines,
 }
 
 /// The control block of the only lane of a queue.
-pub(crate) type Lone = Own<true>;
+pub(crate) type Sole = Own<true>;
 
 /// The first line has what the writer writes and a waiting reader looks at, and nothing else. Behind it lies
 /// what only the writer uses, until the close.
@@ -393,9 +393,9 @@ const _: () = {
 
 // SAFETY: only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
 // `OneToOne::cache_limit` demand.
-unsafe impl<const LONE: bool> Sync for Own<LONE> {}
+unsafe impl<const SOLE: bool> Sync for Own<SOLE> {}
 
-impl<const LONE: bool> Own<LONE> {
+impl<const SOLE: bool> Own<SOLE> {
     /// Writes the control block of a lane whose first message is `first`.
     ///
     /// # Safety
@@ -426,8 +426,8 @@ impl ProducerLines {
     }
 }
 
-impl<const LONE: bool> ControlBlock for Own<LONE> {
-    const LONE: bool = LONE;
+impl<const SOLE: bool> ControlBlock for Own<SOLE> {
+    const SOLE: bool = SOLE;
     const ACROSS: bool = false;
     type Peer = ();
 

@@ -18,7 +18,7 @@ use super::port::{BoxWriter, CountedProducer, InputRing, Writer};
 use crate::Transmit;
 use crate::base::drop_all::drop_each;
 use crate::error::{CapacityError, GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
-use crate::transmit::room::{Alone, AwaitRoom, WaitsForRoom};
+use crate::transmit::room::{AwaitRoom, SoleSender, WaitsForRoom};
 use crate::transmit::{in_parts, transmits};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
@@ -424,7 +424,7 @@ impl<T: Send + 'static> WaitsForRoom for Input<T> {
     }
 }
 
-impl<T: Send + 'static> Alone for Input<T> {
+impl<T: Send + 'static> SoleSender for Input<T> {
     fn released(&self) -> &EventCount {
         match &self.way {
             Way::Unbuilt(early) => early.wait_point(),
@@ -465,7 +465,7 @@ transmits! {
         TrySendError::Closed(message) => (Refusal::Closed, message),
     }),
     |until| late: {
-        let (strategy, deadline) = (until.strategy_or(|| Alone::strategy(input)), until.deadline());
+        let (strategy, deadline) = (until.strategy_or(|| SoleSender::strategy(input)), until.deadline());
         let mut message = message;
         loop {
             message = match input.put_now(message) {

@@ -14,7 +14,7 @@ use crate::message::Message;
 use crate::queue::kind::InPlace;
 use crate::queue::{Producer, ordered, spsc};
 use crate::sync::seeded;
-use crate::transmit::room::Alone;
+use crate::transmit::room::SoleSender;
 use crate::wait::{Control, EventCount, Lending, Look, Until, WaitStrategy};
 use crate::{Closer, Receive, Transmit};
 
@@ -215,7 +215,7 @@ impl<T: Send + 'static> InputRing<T> {
 }
 
 /// A sending handle of a pipeline's own rings.
-pub(super) trait CountedSender<T>: Transmit<Item = T> + Alone + 'static {
+pub(super) trait CountedSender<T>: Transmit<Item = T> + SoleSender + 'static {
     /// Sends `message` if there is room.
     fn try_put(&mut self, message: T) -> Result<(), TrySendError<T>> {
         self.put_now(message).map_err(|(refusal, message)| TrySendError::of(refusal, message))
@@ -340,7 +340,7 @@ impl<T: Message> CountedSender<T> for Publisher<T, Lossy> {
 }
 
 /// What a handle knows of its room.
-impl<H: Alone + ?Sized> Alone for Writer<H> {
+impl<H: SoleSender + ?Sized> SoleSender for Writer<H> {
     fn released(&self) -> &EventCount {
         self.handle.released()
     }

@@ -16,7 +16,7 @@ use super::checked::{Cell, CheckedRead, CheckedWrite};
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Parts, in_place, sendable};
-use super::read::{One, ReadEnd};
+use super::read::{ReadEnd, SoleReader};
 use super::state::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
@@ -142,7 +142,7 @@ kinds! {
     [M: Message] Across<M> = "spsc across processes" {
         Message: M, Corrupt: BadValue, slots_of: |_| 1, Cell: Cell<M>, ControlBlock: lane::Across,
         Write: CheckedWrite<T, M, WriteEnd<Cell<M>, lane::Across>>,
-        Read: CheckedRead<T, M, One<Cell<M>, lane::Across>> = One
+        Read: CheckedRead<T, M, SoleReader<Cell<M>, lane::Across>> = SoleReader
     }
 
     [M: Message] ManyAcross<M> = "mpsc across processes" {
@@ -156,7 +156,7 @@ kinds! {
     [] BlocksAcross = "spsc across processes" {
         Message: u8, Corrupt: Infallible, slots_of: |bytes| bytes, Cell: T, ControlBlock: lane::BlocksAcross,
         Write: WriteEnd<T, lane::BlocksAcross>,
-        Read: One<T, lane::BlocksAcross> = One
+        Read: SoleReader<T, lane::BlocksAcross> = SoleReader
     }
 
     #[cfg(not(annulus_loom))]

@@ -25,7 +25,7 @@
 
 // | kind | a producer's end | a consumer's end | its lanes |
 // | --- | --- | --- | --- |
-// | `Spsc` | `WriteEnd` | `One` | one to one, the only one |
+// | `Spsc` | `WriteEnd` | `SoleReader` | one to one, the only one |
 // | `Mpsc` | `WriteEnd` | `FanIn` | one to one |
 // | `Spmc` | `WriteMany` | `ReadMany` | one to many, the only one |
 // | `Mpmc` | `WriteMany` | `ReadMany` | one to many |
@@ -44,13 +44,13 @@ use core::fmt;
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::lane_node::QueueLane;
-use super::read::{One, ReadEnd};
+use super::read::{ReadEnd, SoleReader};
 use super::read_many::ReadMany;
 use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
-use crate::lane::{Cells, ControlBlock, Lone, Number, OneToMany, OneToOne, Own, StampedSlot};
+use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Sole, StampedSlot};
 use crate::settings::Settings;
 
 /// A kind of queue: how many handles send and receive, and whether all are in one process. The kinds within
@@ -221,7 +221,7 @@ macro_rules! kinds {
 kinds! {
     /// One producer, one consumer.
     Spsc = "spsc" {
-        Write: WriteEnd<T, Lone>, Read: One<T>, Lane: OneToOne<T, Lone>, Cell: T, ControlBlock: Lone
+        Write: WriteEnd<T, Sole>, Read: SoleReader<T>, Lane: OneToOne<T, Sole>, Cell: T, ControlBlock: Sole
     }
 
     /// Many producers, one consumer.

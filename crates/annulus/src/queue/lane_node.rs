@@ -187,7 +187,7 @@ pub(crate) trait NewLane: QueueLane {
     unsafe fn write_at(dst: *mut Self, slots: Cells<Self::Cell>, plan: &Settings);
 }
 
-impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
+impl<T, const SOLE: bool> NewLane for OneToOne<T, Own<SOLE>> {
     type Cell = T;
 
     #[inline(always)]

@@ -27,7 +27,7 @@ use crate::observer::observable;
 use crate::transmit::WaitsForRoom;
 use crate::transmit::in_parts;
 #[cfg(feature = "std")]
-use crate::transmit::room::Alone;
+use crate::transmit::room::SoleSender;
 use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
@@ -822,7 +822,7 @@ impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {
 
 /// For the input of a pipeline.
 #[cfg(feature = "std")]
-impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
+impl<T: Send, K: AnyKind> SoleSender for Producer<T, K> {
     fn released(&self) -> &EventCount {
         &self.end.node().released
     }

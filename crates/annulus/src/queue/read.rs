@@ -20,12 +20,12 @@ use super::lane_node::LaneNode;
 use super::roster::Round;
 use super::state::{LaneShare, state_of};
 use crate::base::drop_all::{drop_all, drop_each};
-use crate::lane::{ControlBlock, Lone, Number, OneToOne, Own, Position};
+use crate::lane::{ControlBlock, Number, OneToOne, Own, Position, Sole};
 use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::ReaderBackoff;
 
 /// The consumer of a queue that has one lane.
-pub(crate) struct One<T, C: ControlBlock = Lone> {
+pub(crate) struct SoleReader<T, C: ControlBlock = Sole> {
     pub(super) end: ReadEnd<T, C>,
     backoff: ReaderBackoff,
 }
@@ -45,7 +45,7 @@ pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
     pub(super) end: Option<Number>,
 }
 
-impl<T, C: ControlBlock> Read<T> for One<T, C> {
+impl<T, C: ControlBlock> Read<T> for SoleReader<T, C> {
     type Lane = OneToOne<T, C>;
     type Corrupt = Infallible;
 
@@ -231,7 +231,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 }
 
 /// lane.take5, and the rests of a reader that is right behind the writer.
-impl<T, C: ControlBlock> One<T, C> {
+impl<T, C: ControlBlock> SoleReader<T, C> {
     /// lane.take5. Where a rest pays, rests and looks again. Returns whether there is a message.
     #[inline(always)]
     fn refresh(&mut self, one_by_one: bool) -> bool {
@@ -528,7 +528,7 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 }
 
 /// For queues whose messages are read in place, as [`FanIn`](super::fan_in::FanIn) has them.
-impl<T, C: ControlBlock> One<T, C> {
+impl<T, C: ControlBlock> SoleReader<T, C> {
     /// Looks for messages that are to be read in place, unless some are known.
     #[inline(always)]
     pub(super) fn refresh_in_place(&mut self) {
@@ -637,7 +637,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     }
 }
 
-impl<T, C: ControlBlock> One<T, C> {
+impl<T, C: ControlBlock> SoleReader<T, C> {
     /// The one consumer of a queue that has this lane, whose next message is `next`.
     #[inline(always)]
     pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
@@ -645,7 +645,7 @@ impl<T, C: ControlBlock> One<T, C> {
     }
 }
 
-impl<T, C: ControlBlock> Drop for One<T, C> {
+impl<T, C: ControlBlock> Drop for SoleReader<T, C> {
     fn drop(&mut self) {
         // SAFETY: `end` is not used any more, and its share is given up after this.
         unsafe { leave(&self.end.node, self.end.head, self.end.end) };

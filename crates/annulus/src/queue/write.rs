@@ -332,7 +332,7 @@ fn needs_slow_path<T, C: ControlBlock>(
     }
     // The fence in the first look comes before the second look, too.
     // Mutants: `|| with &&`: costs or saves time.
-    state.published.needs_slow_path() || !(C::LONE || node.is_active())
+    state.published.needs_slow_path() || !(C::SOLE || node.is_active())
 }
 
 /// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if

@@ -26,7 +26,7 @@ pub trait WaitsForRoom: Transmit {
 
 /// A handle that sends alone into a ring, or into its part of one: a slot that is free stays free until it
 /// sends.
-pub(crate) trait Alone {
+pub(crate) trait SoleSender {
     /// Where it waits.
     fn released(&self) -> &EventCount;
 
@@ -42,13 +42,13 @@ pub(crate) trait Alone {
 pub(crate) struct AwaitRoom<'p, P>(pub(crate) &'p mut P);
 
 #[cfg(feature = "std")]
-impl<P: Alone> AwaitRoom<'_, P> {
+impl<P: SoleSender> AwaitRoom<'_, P> {
     pub(crate) fn strategy(&self) -> WaitStrategy {
         self.0.strategy()
     }
 }
 
-impl<P: Alone> Poll for AwaitRoom<'_, P> {
+impl<P: SoleSender> Poll for AwaitRoom<'_, P> {
     type Found = Result<(), Refusal>;
 
     fn wait_point(&self) -> &EventCount {

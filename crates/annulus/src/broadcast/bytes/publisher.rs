@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::{Subscribable, Subscriber};
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
-use crate::broadcast::publisher::Single;
+use crate::broadcast::publisher::SolePublisher;
 #[cfg(feature = "async")]
 use crate::broadcast::publisher::admitted;
 use crate::broadcast::subscribable::subscribes;
@@ -233,7 +233,7 @@ impl Publisher<Lossless> {
     #[cfg(feature = "async")]
     pub async fn publish_async(&mut self, record: &[u8]) -> Result<(), WriteError> {
         self.check_len(record)?;
-        let mut admitted = admitted(&mut self.extents.single).await;
+        let mut admitted = admitted(&mut self.extents.sole).await;
         if admitted.is_ok() && !self.area.has_room(&self.pen, record.len()) {
             let words = self.await_words(record.len(), WriterBackoff::new(0, None));
             // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
@@ -272,7 +272,7 @@ impl Publisher<Lossless> {
     ) -> Result<(), E> {
         let put = admitted.and_then(|()| {
             // As in a lossy ring: a lossy subscriber may still need what is there.
-            if self.extents.single.shared.is_ending() {
+            if self.extents.sole.shared.is_ending() {
                 // Unreached: somebody closes the ring behind the look for room: threads have to meet there
                 return Err(Refusal::Closed);
             }
@@ -285,7 +285,7 @@ impl Publisher<Lossless> {
     /// Makes sure that a record of so many bytes may be written, if that takes no waiting.
     #[inline]
     fn try_admit(&mut self, bytes: usize) -> Result<(), Refusal> {
-        self.extents.single.try_admit()?;
+        self.extents.sole.try_admit()?;
         if self.area.has_room(&self.pen, bytes) {
             return Ok(());
         }
@@ -296,11 +296,11 @@ impl Publisher<Lossless> {
     #[cold]
     #[inline(never)]
     fn wait_for_room(&mut self, bytes: usize, until: Until) -> Result<(), Refusal> {
-        let strategy = until.strategy_or(|| self.extents.single.shared.strategy);
+        let strategy = until.strategy_or(|| self.extents.sole.shared.strategy);
         // Once: a duration is for both waits.
         let deadline = until.deadline();
         // The slot for the extent comes first. Nobody takes it away again.
-        self.extents.single.admit_by(strategy, deadline)?;
+        self.extents.sole.admit_by(strategy, deadline)?;
         if self.area.has_room(&self.pen, bytes) {
             return Ok(());
         }
@@ -312,13 +312,13 @@ impl Publisher<Lossless> {
 
     fn await_words(&mut self, bytes: usize, backoff: WriterBackoff) -> AwaitWords<'_> {
         let Self { extents, area, pen } = self;
-        AwaitWords { single: &extents.single, area, pen, bytes, backoff }
+        AwaitWords { sole: &extents.sole, area, pen, bytes, backoff }
     }
 }
 
 /// A publisher that waits until readers need so many of the words no more that its record has room.
 struct AwaitWords<'p> {
-    single: &'p Single<Copied<Extent>>,
+    sole: &'p SolePublisher<Copied<Extent>>,
     area: &'p Area,
     pen: &'p mut Pen,
     /// Of the record.
@@ -330,7 +330,7 @@ impl AwaitWords<'_> {
     /// Looks at all cursors. Returns how many words are free, if they are enough.
     #[cold]
     fn look(&mut self) -> Result<u64, Refusal> {
-        let shared = &self.single.shared;
+        let shared = &self.sole.shared;
         if shared.refuses() {
             return Err(Refusal::Closed);
         }
@@ -349,7 +349,7 @@ impl AwaitWords<'_> {
 
     /// From now on the words before the oldest record that somebody needs are free.
     fn keep_what_is_needed(&mut self) {
-        let Single { shared, next, .. } = self.single;
+        let SolePublisher { shared, next, .. } = self.sole;
         // A subscriber that joins begins at or after this one.
         let oldest = Sequence::new(shared.gate.take_clearable(*next).end);
         let mut extent = MaybeUninit::uninit();
@@ -370,7 +370,7 @@ impl Poll for AwaitWords<'_> {
 
     /// A cursor that moves notifies there, a leave, and the close.
     fn wait_point(&self) -> &EventCount {
-        &self.single.shared.released
+        &self.sole.shared.released
     }
 
     fn backoff(&mut self) -> Option<&mut WriterBackoff> {
@@ -457,7 +457,7 @@ impl<M: Mode> Publisher<M> {
 
     awaits_subscribers! {
         make: "let (publisher, subscribable) = annulus::broadcast::bytes::lossless(1024);",
-        |publisher| &publisher.extents.single.shared
+        |publisher| &publisher.extents.sole.shared
     }
 
     observable! {

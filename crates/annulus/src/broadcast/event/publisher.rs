@@ -11,7 +11,7 @@ use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::{Subscribable, Subscriber};
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::publisher::Single;
+use crate::broadcast::publisher::SolePublisher;
 #[cfg(feature = "async")]
 use crate::broadcast::publisher::admitted;
 use crate::broadcast::subscribable::subscribes;
@@ -22,7 +22,7 @@ use crate::sync::seeded;
 #[cfg(feature = "std")]
 use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
-use crate::transmit::room::{Alone, AwaitRoom};
+use crate::transmit::room::{AwaitRoom, SoleSender};
 use crate::transmit::transmits;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, EventCount, RoomArm};
@@ -42,7 +42,7 @@ use crate::wait::{Until, WaitStrategy};
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "SingleProducer")]
 pub struct Publisher<T, R = ()> {
-    pub(in crate::broadcast) single: Single<Owned<T>>,
+    pub(in crate::broadcast) sole: SolePublisher<Owned<T>>,
     reset: R,
 }
 
@@ -175,7 +175,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// assert_eq!(Arc::strong_count(&file), 1);
     /// ```
     pub fn clear_processed(&mut self, mut clear: impl FnMut(&mut T)) -> usize {
-        let Single { shared, next, .. } = &self.single;
+        let SolePublisher { shared, next, .. } = &self.sole;
         let clearable = shared.gate.take_clearable(*next).map(Sequence::new);
         let mut count = 0;
         for sequence in clearable {
@@ -190,7 +190,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
 
 impl<T: Send + Sync> Publisher<T> {
     pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
-        Self { single: Single::new(shared), reset: () }
+        Self { sole: SolePublisher::new(shared), reset: () }
     }
 
     /// The same publisher, which from now on calls `reset` on an event before each closure of
@@ -212,7 +212,7 @@ impl<T: Send + Sync> Publisher<T> {
     /// ```
     #[must_use]
     pub fn with_reset(self, reset: fn(&mut T)) -> Publisher<T, fn(&mut T)> {
-        Publisher { single: self.single, reset }
+        Publisher { sole: self.sole, reset }
     }
 }
 
@@ -222,28 +222,28 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// [`put`](Self::put) follows. Waits by the strategy of the ring.
     #[inline(always)]
     pub(super) fn admit(&mut self) -> Result<(), Refusal> {
-        self.single.admit()?;
+        self.sole.admit()?;
         self.announce()
     }
 
     /// As [`admit`](Self::admit); [`Refusal::Full`] once the time has passed.
     #[inline(always)]
     pub(super) fn admit_until(&mut self, until: Until) -> Result<(), Refusal> {
-        self.single.admit_until(until)?;
+        self.sole.admit_until(until)?;
         self.announce()
     }
 
     /// As [`admit`](Self::admit), without waiting.
     #[inline(always)]
     pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
-        self.single.try_admit()?;
+        self.sole.try_admit()?;
         self.announce()
     }
 
     /// Announces the next event (owned.write7), unless somebody has closed the ring before it.
     #[inline(always)]
     pub(super) fn announce(&self) -> Result<(), Refusal> {
-        let Single { shared, next, .. } = &self.single;
+        let SolePublisher { shared, next, .. } = &self.sole;
         // SAFETY: the handle keeps the ring alive, whose one publisher this is.
         unsafe { shared.slots.announce(*next) };
         if shared.may_publish(*next) { Ok(()) } else { Err(Refusal::Closed) }
@@ -270,7 +270,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// that returned.
     #[inline(always)]
     pub(super) fn put<C>(&mut self, change: impl FnOnce(&mut T) -> C) -> C {
-        let Single { shared, next, .. } = &mut self.single;
+        let SolePublisher { shared, next, .. } = &mut self.sole;
         let sequence = *next;
         let announced = Announced { shared, sequence };
         // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was
@@ -473,7 +473,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
 
     /// As [`admit`](Self::admit), in a task: what follows is in the same poll.
     async fn admitted(&mut self) -> Result<(), Refusal> {
-        admitted(&mut self.single).await?;
+        admitted(&mut self.sole).await?;
         self.announce()
     }
 }
@@ -505,17 +505,17 @@ impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for Publisher<T, R> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> Alone for Publisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> SoleSender for Publisher<T, R> {
     fn released(&self) -> &EventCount {
-        self.single.released()
+        self.sole.released()
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
-        self.single.look_for_room()
+        self.sole.look_for_room()
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.single.strategy()
+        self.sole.strategy()
     }
 }
 
@@ -538,20 +538,20 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.single.published()
+        self.sole.published()
     }
 
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.single.shared.capacity()
+        self.sole.shared.capacity()
     }
 
     /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
     /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.refuses()
+        self.sole.shared.refuses()
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
@@ -559,19 +559,19 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
-        self.single.shared.subscriber_count()
+        self.sole.shared.subscriber_count()
     }
 
     awaits_subscribers! {
         make: "let (publisher, subscribable) = annulus::event::channel(8, || 0);",
-        |publisher| &publisher.single.shared
+        |publisher| &publisher.sole.shared
     }
 
     /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers process what was
     /// published, then get `Closed`. Threads that wait in the ring are woken. From now on publishing fails.
     /// No effect on a closed ring.
     pub fn close(&self) {
-        self.single.shared.close_as_publisher();
+        self.sole.shared.close_as_publisher();
     }
 
     /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open. If a closure is
@@ -582,19 +582,19 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     where
         T: 'static,
     {
-        self.single.shared.closer()
+        self.sole.shared.closer()
     }
 
     subscribes! {
         make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
-        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
+        |handle| Subscribable<T>: Subscribable::new(handle.sole.shared.subscribable_of_publisher()),
         Subscriber<T>
     }
 
     observable! {
         where T: 'static,
-        |handle| stats: handle.single.shared.stats(),
-        observer: handle.single.shared.observer()
+        |handle| stats: handle.sole.shared.stats(),
+        observer: handle.sole.shared.observer()
     }
 }
 

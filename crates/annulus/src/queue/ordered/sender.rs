@@ -22,7 +22,7 @@ use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
 use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
-use crate::transmit::room::Alone;
+use crate::transmit::room::SoleSender;
 use crate::transmit::{in_parts, transmits};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
@@ -539,7 +539,7 @@ senders! {
 
 /// For the input of a pipeline, which has the only sender of its queue.
 #[cfg(feature = "std")]
-impl<T: Send> Alone for Sender<T> {
+impl<T: Send> SoleSender for Sender<T> {
     fn released(&self) -> &EventCount {
         &self.state.released
     }

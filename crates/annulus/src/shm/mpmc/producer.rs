@@ -21,7 +21,7 @@ use crate::shm::message_type::MessageType;
 use crate::shm::places::Places;
 use crate::shm::queue::PlaceLock;
 use crate::shm::sleepers;
-use crate::transmit::room::{Alone, AwaitRoom};
+use crate::transmit::room::{AwaitRoom, SoleSender};
 use crate::transmit::{WaitsForRoom, in_parts, transmits};
 use crate::wait::{Armed, Choice, EventCount, RoomArm, Until, WaitStrategy, wait_until};
 #[cfg(feature = "async")]
@@ -281,7 +281,7 @@ impl<T: Message> Producer<T> {
     }
 }
 
-impl<T: Message> Alone for Producer<T> {
+impl<T: Message> SoleSender for Producer<T> {
     fn released(&self) -> &EventCount {
         &self.received
     }
