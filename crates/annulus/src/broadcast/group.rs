@@ -25,7 +25,7 @@ use crate::receive::{Iter, Numbered, Receive, Waitable};
 use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, look_now, own_strategy};
+use crate::wait::{EndMark, EventCount, Look, Source, Until, WaitStrategy, look_now, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
@@ -584,11 +584,11 @@ unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<
         self.lead.has_more()
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         self.lead.mark()
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         self.lead.has_passed(mark)
     }
 

@@ -39,11 +39,11 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::ring::{Copied, Corrupt, Frontier, Kept, KeptValue, Missing, Store, Value, Whole};
+use crate::ring::{Copied, Corrupt, Frontier, KeptValue, KeptWhole, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::{
-    EventCount, LAST_LOOKS, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
+    EndMark, EventCount, LAST_LOOKS, Look, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
 };
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -474,7 +474,7 @@ pub(super) fn why_nothing<T: Message>(
     shared: &RingState<Copied<T>>,
     cursor: Sequence,
     admitted: bool,
-) -> Result<Kept<T>, NoMessage<Infallible>> {
+) -> Result<KeptWhole<T>, NoMessage<Infallible>> {
     if shared.is_drained_here(cursor) {
         return Err(NoMessage::Closed);
     }
@@ -970,11 +970,11 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
             && (!M::IS_CHECKED || T::ANY_BITS || self.peek().is_some())
     }
 
-    fn mark(&mut self) -> Mark {
-        Mark::at(self.end().get())
+    fn mark(&mut self) -> EndMark {
+        EndMark::at(self.end().get())
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|_, end| self.cursor() >= end)
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::inbox::{Inbox, Watcher};
-use super::members::{Found, Members};
+use super::members::{Looked, Members};
 use super::pattern::Pattern;
 use super::topics::Topics;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -27,7 +27,7 @@ use crate::receive::{Receive, Waitable, iterates};
 use crate::settings::Settings;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Mark, Poll, Source, WaitStrategy};
+use crate::wait::{EndMark, EventCount, Poll, Source, WaitStrategy};
 use crate::wait::{Look, look_now};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -131,21 +131,21 @@ impl<T: Message> MatchingSubscriber<T> {
     /// has grown.
     pub fn try_recv_or_lag(&mut self) -> Result<(&str, T), LossyTryRecvError> {
         match self.members.next() {
-            Found::Message(index, message) => Ok((self.members.name(index), message)),
-            Found::Lag(skipped) => Err(LossyTryRecvError::Lagged { skipped }),
-            Found::Nothing => Err(LossyTryRecvError::Empty),
-            Found::End => Err(LossyTryRecvError::Closed),
+            Looked::Message(index, message) => Ok((self.members.name(index), message)),
+            Looked::Lag(skipped) => Err(LossyTryRecvError::Lagged { skipped }),
+            Looked::Nothing => Err(LossyTryRecvError::Empty),
+            Looked::End => Err(LossyTryRecvError::Closed),
         }
     }
 
     /// The next message that is there now, and the number of its topic.
     fn take_now(&mut self) -> Option<Result<(usize, T), TryRecvError>> {
         look_now(|| match self.members.next() {
-            Found::Message(index, message) => Look::Found(Ok((index, message))),
+            Looked::Message(index, message) => Look::Found(Ok((index, message))),
             // The oldest message that is left stands.
-            Found::Lag(_) => Look::Again,
-            Found::Nothing => Look::Nothing,
-            Found::End => Look::Found(Err(TryRecvError::Closed)),
+            Looked::Lag(_) => Look::Again,
+            Looked::Nothing => Look::Nothing,
+            Looked::End => Look::Found(Err(TryRecvError::Closed)),
         })
     }
 
@@ -470,11 +470,11 @@ impl<T: Message> Poll for MatchingSubscriber<T> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         match self.members.next_or_listen() {
-            Found::Message(index, message) => Look::Found(Ok((index, message))),
-            Found::End => Look::Found(Err(RecvError::CLOSED)),
-            Found::Nothing => Look::Nothing,
+            Looked::Message(index, message) => Look::Found(Ok((index, message))),
+            Looked::End => Look::Found(Err(RecvError::CLOSED)),
+            Looked::Nothing => Look::Nothing,
             // The oldest message that is left stands, and no notification will come for it.
-            Found::Lag(_) => Look::Again,
+            Looked::Lag(_) => Look::Again,
         }
     }
 }
@@ -493,10 +493,10 @@ impl<T: Message> Poll for OrLag<'_, T> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         match self.0.members.next_or_listen() {
-            Found::Message(index, message) => Look::Found(Ok((index, message))),
-            Found::Lag(skipped) => Look::Found(Err(LossyRecvError::Lagged { skipped })),
-            Found::End => Look::Found(Err(LossyRecvError::Closed)),
-            Found::Nothing => Look::Nothing,
+            Looked::Message(index, message) => Look::Found(Ok((index, message))),
+            Looked::Lag(skipped) => Look::Found(Err(LossyRecvError::Lagged { skipped })),
+            Looked::End => Look::Found(Err(LossyRecvError::Closed)),
+            Looked::Nothing => Look::Nothing,
         }
     }
 }
@@ -520,11 +520,11 @@ unsafe impl<T: Message> Source for MatchingSubscriber<T> {
         self.members.has_more()
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         self.members.mark()
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         self.members.have_passed(mark)
     }
 

@@ -17,7 +17,7 @@ use crate::message::Message;
 use crate::stats::Stats;
 use crate::sync::seeded;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Mark, Relay};
+use crate::wait::{EndMark, EventCount, Relay};
 
 /// The topics that match.
 pub(super) struct Members<T: Message> {
@@ -51,7 +51,7 @@ struct MatchingTopic<T: Message> {
 
 /// What a look at all topics found: a message, with the number of its topic among the members; or how many
 /// messages of a topic were lost.
-pub(super) enum Found<T> {
+pub(super) enum Looked<T> {
     Message(usize, T),
     Lag(u64),
     Nothing,
@@ -130,7 +130,7 @@ impl<T: Message> Members<T> {
     }
 
     /// What is there, of the topic whose turn it is, and so on around.
-    pub(super) fn next(&mut self) -> Found<T> {
+    pub(super) fn next(&mut self) -> Looked<T> {
         self.join_new();
         let mut left = self.all.len();
         while left > 0 {
@@ -138,13 +138,13 @@ impl<T: Message> Members<T> {
             let index = if self.turn < self.all.len() { self.turn } else { 0 };
             self.turn = index + 1;
             match self.all[index].subscriber.try_recv() {
-                Ok(message) => return Found::Message(index, message),
-                Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(skipped),
+                Ok(message) => return Looked::Message(index, message),
+                Err(LossyTryRecvError::Lagged { skipped }) => return Looked::Lag(skipped),
                 Err(LossyTryRecvError::Empty) => {}
                 Err(LossyTryRecvError::Closed) => self.leave(index),
             }
         }
-        if self.is_end() { Found::End } else { Found::Nothing }
+        if self.is_end() { Looked::End } else { Looked::Nothing }
     }
 }
 
@@ -157,9 +157,9 @@ impl<T: Message> Members<T> {
     }
 
     /// As [`next`](Self::next), for a caller that waits if nothing is there.
-    pub(super) fn next_or_listen(&mut self) -> Found<T> {
+    pub(super) fn next_or_listen(&mut self) -> Looked<T> {
         match self.next() {
-            Found::Nothing if self.listen() => self.next(),
+            Looked::Nothing if self.listen() => self.next(),
             found => found,
         }
     }
@@ -218,13 +218,13 @@ impl<T: Message> Members<T> {
     }
 
     /// Where the messages end that were sent before this call, with the numbers of their topics.
-    pub(super) fn mark(&mut self) -> Mark {
+    pub(super) fn mark(&mut self) -> EndMark {
         self.join_new();
-        Mark::of(self.all.iter().map(|member| (member.number, member.subscriber.end())))
+        EndMark::of(self.all.iter().map(|member| (member.number, member.subscriber.end())))
     }
 
     /// Whether no message from before `mark` is left. Topics that have passed theirs leave the list.
-    pub(super) fn have_passed(&self, mark: &mut Mark) -> bool {
+    pub(super) fn have_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|number, end| {
             // A topic that was left has come to its end.
             let member = self.all.binary_search_by_key(&number, |member| member.number);

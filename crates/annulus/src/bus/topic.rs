@@ -72,7 +72,7 @@ pub(super) trait AnyEnds: Send + Sync {
     fn info(&self, name: &str) -> TopicInfo;
 
     /// As [`Topic::remove`].
-    fn remove(&self) -> Result<(), Kept>;
+    fn remove(&self) -> Result<(), NotRemoved>;
 
     fn is_removed(&self) -> bool;
 
@@ -90,7 +90,7 @@ pub(super) struct Holders {
 }
 
 /// Why a topic was not removed.
-pub(super) enum Kept {
+pub(super) enum NotRemoved {
     /// There are handles of it.
     Held(Holders),
     /// It was removed before.
@@ -134,16 +134,16 @@ impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
         }
     }
 
-    fn remove(&self) -> Result<(), Kept> {
+    fn remove(&self) -> Result<(), NotRemoved> {
         let only = if self.subscribable.is_closed() { None } else { Some(1) };
         if only.is_some() && self.publishers() > 0 {
-            return Err(Kept::Held(self.holders()));
+            return Err(NotRemoved::Held(self.holders()));
         }
         self.subscribable.receivers().seal(only).map_err(|count| match count {
-            Some(_) => Kept::Held(self.holders()),
+            Some(_) => NotRemoved::Held(self.holders()),
             // Unreached: two remove one topic at once: two threads have to meet there; test bus
             // threads::a_removal_never_takes
-            None => Kept::Removed,
+            None => NotRemoved::Removed,
         })
     }
 
@@ -200,7 +200,7 @@ impl Topic {
     }
 
     /// From now on it hands out nothing, if it is closed, or there is no handle of it.
-    pub(super) fn remove(&self) -> Result<(), Kept> {
+    pub(super) fn remove(&self) -> Result<(), NotRemoved> {
         self.ends.remove()
     }
 

@@ -13,7 +13,7 @@ use core::{ptr, slice};
 use super::error::{RemoveError, TopicError};
 use super::inbox::Watcher;
 use super::kind::{Ends, TopicRing};
-use super::topic::{Kept, Topic, TopicInfo};
+use super::topic::{NotRemoved, Topic, TopicInfo};
 use super::trie::{Trie, hash};
 use super::versions::{Borrowed, Versions};
 use crate::message::Message;
@@ -147,8 +147,8 @@ impl Topics {
             Ok(()) => {}
             // Unreached: two remove one topic at once: two threads have to meet there; test bus
             // threads::removal_never_takes
-            Err(Kept::Removed) => return Err(unknown()),
-            Err(Kept::Held(holders)) => {
+            Err(NotRemoved::Removed) => return Err(unknown()),
+            Err(NotRemoved::Held(holders)) => {
                 let (publishers, receivers) = (holders.publishers, holders.receivers);
                 return Err(RemoveError::InUse { topic: name.to_owned(), publishers, receivers });
             }

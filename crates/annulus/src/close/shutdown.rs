@@ -29,7 +29,7 @@ use crate::sync::{AtomicPtr, AtomicUsize, Ordering, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, Opening};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Mark, Source};
+use crate::wait::{EndMark, EventCount, Source};
 use crate::wait::{Latch, Until, WaitStrategy};
 
 /// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
@@ -249,12 +249,12 @@ unsafe impl Source for Shutdown {
     }
 
     // Unreached: as above
-    fn mark(&mut self) -> Mark {
-        Mark::of([])
+    fn mark(&mut self) -> EndMark {
+        EndMark::of([])
     }
 
     // Unreached: as above
-    fn has_passed(&self, _: &mut Mark) -> bool {
+    fn has_passed(&self, _: &mut EndMark) -> bool {
         true
     }
 }

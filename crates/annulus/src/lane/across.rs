@@ -16,7 +16,7 @@ use core::any::Any;
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use super::{ControlBlock, Number, Peer};
+use super::{ControlBlock, Number, OtherSide};
 use crate::base::peer_liveness::Gone;
 use crate::stats::HandleCount;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, seeded};
@@ -268,7 +268,7 @@ impl Across {
 impl ControlBlock for Across {
     const ACROSS: bool = true;
     const SOLE: bool = false;
-    type Peer = OtherProcess;
+    type OtherSide = OtherProcess;
 
     #[inline(always)]
     fn tail(&self) -> &AtomicU64 {
@@ -342,7 +342,7 @@ impl OtherProcess {
     }
 }
 
-impl Peer for OtherProcess {
+impl OtherSide for OtherProcess {
     #[inline(always)]
     fn may_have_closed(&self) -> bool {
         // Relaxed: a hint. After a send, the fences of lane.send4 and of `await_sends` decide what it sees.

@@ -57,7 +57,7 @@ fn inverse_of_odd(odd: u64) -> u64 {
 impl ControlBlock for BlocksAcross {
     const ACROSS: bool = true;
     const SOLE: bool = false;
-    type Peer = OtherProcess;
+    type OtherSide = OtherProcess;
 
     #[inline(always)]
     fn tail(&self) -> &AtomicU64 {

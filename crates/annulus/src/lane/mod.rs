@@ -23,12 +23,12 @@ pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::{Cells, Number, Position};
 pub(crate) use many_to_many::{ManyToMany, Sent};
-pub(crate) use one_to_one::{ControlBlock, OneToOne, Own, Peer, Sole};
+pub(crate) use one_to_one::{ControlBlock, OneToOne, OtherSide, Own, Sole};
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, OneToMany, StampedSlot, Taken};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use work::{Carried, Found, Ledger, SlotShape, Ticket, WorkLane, WorkReader};
+pub(crate) use work::{Carried, ClaimedSlot, InLane, Ledger, SlotShape, WorkLane, WorkReader};
 #[cfg(all(feature = "shm", annulus_loom))]
 pub use work::{WorkTaker, WorkWriter, work_for_a_model};

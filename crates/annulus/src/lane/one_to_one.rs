@@ -33,8 +33,8 @@
 //! *Where the numbers lie.* The tail, the head and the end are in the lane's [`ControlBlock`]. In one process
 //! it lies [in the lane](Own). In a lane between processes it lies in the memory that both map
 //! ([`Across`](super::Across)), and each process has a lane of its own around it. The algorithm is the same.
-//! The control block is a type parameter, so that a lane in one process pays nothing for it. A [`Peer`] is
-//! what one side knows of the process that has the other one.
+//! The control block is a type parameter, so that a lane in one process pays nothing for it. An [`OtherSide`]
+//! is what one side knows of the process that has the other one.
 
 #[cfg(not(annulus_loom))]
 use core::mem::offset_of;
@@ -321,7 +321,7 @@ pub(crate) trait ControlBlock: Sized {
     /// Whether another process has the other side. Then any of the numbers may be one that can't be.
     const ACROSS: bool;
     /// What is known of that process.
-    type Peer: Peer;
+    type OtherSide: OtherSide;
 
     /// The next message to be sent. Written by the writer.
     fn tail(&self) -> &AtomicU64;
@@ -429,7 +429,7 @@ impl ProducerLines {
 impl<const SOLE: bool> ControlBlock for Own<SOLE> {
     const SOLE: bool = SOLE;
     const ACROSS: bool = false;
-    type Peer = ();
+    type OtherSide = ();
 
     #[inline(always)]
     fn tail(&self) -> &AtomicU64 {
@@ -454,7 +454,7 @@ impl<const SOLE: bool> ControlBlock for Own<SOLE> {
 
 /// What one side of a queue knows of the process that has the other side. `()`, where that is the same
 /// process: there is nothing to know.
-pub(crate) trait Peer: Send + Sync {
+pub(crate) trait OtherSide: Send + Sync {
     /// Whether either process has closed the queue: a hint, by one load.
     fn may_have_closed(&self) -> bool;
 
@@ -481,7 +481,7 @@ pub(crate) trait Peer: Send + Sync {
     fn lanes(&self) -> Option<usize>;
 }
 
-impl Peer for () {
+impl OtherSide for () {
     #[inline(always)]
     fn may_have_closed(&self) -> bool {
         false

@@ -206,20 +206,20 @@ impl SlotWord {
 
 /// A message that a reader has claimed: where it is, and what its word says.
 #[derive(Clone, Copy)]
-pub(crate) struct Ticket {
+pub(crate) struct ClaimedSlot {
     slot: usize,
     word: SlotWord,
 }
 
-impl Ticket {
+impl ClaimedSlot {
     /// How often the message was given before.
     pub(crate) fn given(&self) -> u64 {
         self.word.given()
     }
 }
 
-/// What a reader has found.
-pub(crate) enum Found<F> {
+/// What a reader finds in a lane, or in some.
+pub(crate) enum InLane<F> {
     /// This.
     There(F),
     /// Nothing.
@@ -445,7 +445,7 @@ impl<T: Carried> WorkLane<T> {
 impl<T: Carried> WorkLane<T> {
     /// The next message from the head on, and where its word is. Takes nothing.
     #[inline]
-    fn next_full(&self) -> Found<(Number, SlotWord)> {
+    fn next_full(&self) -> InLane<(Number, SlotWord)> {
         let head = self.head();
         let mut number = head;
         for _ in 0..=self.capacity() {
@@ -454,7 +454,7 @@ impl<T: Carried> WorkLane<T> {
             if !(word.is_full() && word.is_of(number)) {
                 if !number.is_before(self.tail()) {
                     self.push_head(head, number);
-                    return Found::Nothing;
+                    return InLane::Nothing;
                 }
                 if !seeded!("work_no_second_look") {
                     // work.look11: behind the tail.
@@ -463,12 +463,12 @@ impl<T: Carried> WorkLane<T> {
             }
             if word.is_full() && word.is_of(number) {
                 self.push_head(head, number);
-                return Found::There((number, word));
+                return InLane::There((number, word));
             }
             number = number.next();
         }
         self.push_head(head, number);
-        Found::More
+        InLane::More
     }
 
     /// work.push8: from where the caller has found it, because all between was claimed or passed over.
@@ -484,42 +484,42 @@ impl<T: Carried> WorkLane<T> {
 
     /// work.claim6 to work.push8: claims the next message.
     #[inline]
-    fn claim(&self, place: usize) -> Found<Ticket> {
+    fn claim(&self, place: usize) -> InLane<ClaimedSlot> {
         for _ in 0..=self.capacity() {
             let (number, word) = match self.next_full() {
-                Found::There(found) => found,
-                Found::Nothing => return Found::Nothing,
-                Found::More => return Found::More,
+                InLane::There(found) => found,
+                InLane::Nothing => return InLane::Nothing,
+                InLane::More => return InLane::More,
             };
-            if let Some(ticket) = self.claim_slot(self.slot_of(number), word, place) {
+            if let Some(claimed) = self.claim_slot(self.slot_of(number), word, place) {
                 self.push_head(number, number.next());
-                return Found::There(ticket);
+                return InLane::There(claimed);
             }
             // Others were faster.
         }
         // Unreached: others are faster at each look: threads have to meet there
-        Found::More
+        InLane::More
     }
 
     /// work.claim7.
     #[inline]
-    fn claim_slot(&self, slot: usize, word: SlotWord, place: usize) -> Option<Ticket> {
+    fn claim_slot(&self, slot: usize, word: SlotWord, place: usize) -> Option<ClaimedSlot> {
         let claimed = word.claimed(place);
         let shared = self.word(slot);
         if seeded!("work_claim_not_atomic") {
             shared.store(claimed.0, Ordering::Release);
-            return Some(Ticket { slot, word: claimed });
+            return Some(ClaimedSlot { slot, word: claimed });
         }
         // Acquire: pairs with work.send4, and on from there with each change of the word by others. Relaxed
         // in a failure: the caller looks again.
         let won = shared.compare_exchange(word.0, claimed.0, Ordering::Acquire, Ordering::Relaxed);
-        won.is_ok().then_some(Ticket { slot, word: claimed })
+        won.is_ok().then_some(ClaimedSlot { slot, word: claimed })
     }
 
     /// Claims a message wherever it lies: one that was given before, for a reader that was told of one
     /// (work.tell14); or any, at the end. O(capacity).
     #[cold]
-    fn claim_any(&self, place: usize, is_end: bool) -> Option<Ticket> {
+    fn claim_any(&self, place: usize, is_end: bool) -> Option<ClaimedSlot> {
         (0..self.capacity()).find_map(|slot| {
             let word = self.load(slot);
             let is_wanted = word.is_full() && (is_end || word.given() > 0);
@@ -538,46 +538,46 @@ impl<T: Carried> WorkLane<T> {
     ///
     /// # Safety
     ///
-    /// The ticket is of this lane, and of the caller's place, and neither done nor given up.
+    /// The slot is of this lane, and of the caller's place, and neither done nor given up.
     #[inline]
-    pub(crate) unsafe fn value(&self, ticket: &Ticket) -> T {
+    pub(crate) unsafe fn value(&self, claimed: &ClaimedSlot) -> T {
         if T::IN_PART {
             let (mut message, bytes) = (MaybeUninit::<T>::zeroed(), self.shape.message_bytes);
             // SAFETY: so many bytes are there (see `over`), and as below.
-            unsafe { self.bytes_of(ticket.slot).copy_to(NonNull::from(&mut message).cast(), bytes) };
+            unsafe { self.bytes_of(claimed.slot).copy_to(NonNull::from(&mut message).cast(), bytes) };
             // SAFETY: any bytes are one.
             return unsafe { message.assume_init() };
         }
         // SAFETY: a writer has written it (work.send3), and as long as it is claimed nobody changes it. (In
         // memory where another process writes what it likes, the bytes are there, and any are a `T`.)
-        self.slot(ticket.slot).value.with(|there| unsafe { (*there).assume_init_read() })
+        self.slot(claimed.slot).value.with(|there| unsafe { (*there).assume_init_read() })
     }
 
     /// work.done10: the message is received.
     #[inline]
-    pub(crate) fn done(&self, ticket: Ticket) {
+    pub(crate) fn done(&self, claimed: ClaimedSlot) {
         // Release: pairs with work.send1. The copy of the message comes before the next one.
-        let word = self.word(ticket.slot);
-        word.store(ticket.word.finished().0, ordering!(Release unless "work_done_relaxed"));
+        let word = self.word(claimed.slot);
+        word.store(claimed.word.finished().0, ordering!(Release unless "work_done_relaxed"));
     }
 
-    /// What is left where no message is sent any more: [`There`](Found::There) is one that a reader holds, as
-    /// `may_hold` says of its place, and [`More`](Found::More) one that can be claimed, or was a moment ago.
-    /// Each slot says in one look whether it has a message or is held: one that is given back beside this is
-    /// not missed. O(capacity).
+    /// What is left where no message is sent any more: [`There`](InLane::There) is one that a reader holds,
+    /// as `may_hold` says of its place, and [`More`](InLane::More) one that can be claimed, or was a moment
+    /// ago. Each slot says in one look whether it has a message or is held: one that is given back beside
+    /// this is not missed. O(capacity).
     #[cfg(not(annulus_loom))]
-    pub(crate) fn left_at_end(&self, may_hold: impl Fn(usize) -> bool) -> Found<()> {
+    pub(crate) fn left_at_end(&self, may_hold: impl Fn(usize) -> bool) -> InLane<()> {
         for slot in 0..self.capacity() {
             let word = self.load(slot);
             match word.claimed_by() {
-                Some(place) if may_hold(place) => return Found::There(()),
+                Some(place) if may_hold(place) => return InLane::There(()),
                 // Its reader may have given it back, and left, behind the look at the word.
-                Some(_) if self.load(slot) != word => return Found::More,
-                None if word.is_full() => return Found::More,
+                Some(_) if self.load(slot) != word => return InLane::More,
+                None if word.is_full() => return InLane::More,
                 _ => {}
             }
         }
-        Found::Nothing
+        InLane::Nothing
     }
 
     /// work.tell14: how often readers were told to look at all slots.
@@ -587,14 +587,14 @@ impl<T: Carried> WorkLane<T> {
         self.numbers().again_word().load(Ordering::Acquire)
     }
 
-    /// work.again13 and work.tell14: the message of this ticket is given again, or dropped. (Again does no
+    /// work.again13 and work.tell14: the message of this slot is given again, or dropped. (Again does no
     /// harm.)
-    fn change(&self, ticket: Ticket, is_dropped: bool) {
-        let next = if is_dropped { ticket.word.finished() } else { ticket.word.given_again() };
-        let word = self.word(ticket.slot);
+    fn change(&self, claimed: ClaimedSlot, is_dropped: bool) {
+        let next = if is_dropped { claimed.word.finished() } else { claimed.word.given_again() };
+        let word = self.word(claimed.slot);
         // work.again13. Release: pairs with work.claim6, or with work.send1. The one before may have copied
         // the message. If the word is another one, this was done before.
-        let _ = word.compare_exchange(ticket.word.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = word.compare_exchange(claimed.word.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
         if !is_dropped && !seeded!("work_again_untold") {
             // work.tell14. Release: pairs with the Acquire in `told`.
             self.numbers().again_word().fetch_add(1, Ordering::Release);
@@ -656,15 +656,21 @@ impl Ledger {
     }
 
     /// work.note15, and then work.again13 to work.note16.
-    fn take_step<T: Carried>(&self, lanes: &[WorkLane<T>], lane: usize, ticket: Ticket, is_dropped: bool) {
+    fn take_step<T: Carried>(
+        &self,
+        lanes: &[WorkLane<T>],
+        lane: usize,
+        claimed: ClaimedSlot,
+        is_dropped: bool,
+    ) {
         let (all, flag) = if is_dropped { (&self.dropped, IS_DROPPED) } else { (&self.given_again, 0) };
-        let slot = (lane * lanes[lane].capacity() + ticket.slot) as u64;
+        let slot = (lane * lanes[lane].capacity() + claimed.slot) as u64;
         // Relaxed: a thread that reads it comes after this one by the lock, or is this thread.
         let count = all.load(Ordering::Relaxed).wrapping_add(1) & !IS_DROPPED | flag;
         self.slot.store(slot, Ordering::Relaxed);
         self.count.store(count, Ordering::Relaxed);
         // work.note15. Release: pairs with work.redo18. It comes behind both, and before the step.
-        self.claimed.store(ticket.word.0, Ordering::Release);
+        self.claimed.store(claimed.word.0, Ordering::Release);
         self.finish_step(lanes);
     }
 
@@ -679,7 +685,7 @@ impl Ledger {
         // (Any numbers may lie there.)
         if word.claimed_by().is_some() && slot / capacity < lanes.len() {
             let is_dropped = count & IS_DROPPED != 0;
-            lanes[slot / capacity].change(Ticket { slot: slot % capacity, word }, is_dropped);
+            lanes[slot / capacity].change(ClaimedSlot { slot: slot % capacity, word }, is_dropped);
             let all = if is_dropped { &self.dropped } else { &self.given_again };
             // work.note16. Relaxed: as in `counts`.
             all.store(count & !IS_DROPPED, Ordering::Relaxed);
@@ -700,7 +706,7 @@ impl Ledger {
             for slot in 0..lane.capacity() {
                 let word = lane.load(slot);
                 if word.claimed_by() == Some(place) {
-                    self.take_step(lanes, number, Ticket { slot, word }, is_dropped);
+                    self.take_step(lanes, number, ClaimedSlot { slot, word }, is_dropped);
                     count += 1;
                 }
             }
@@ -734,7 +740,7 @@ impl<T: Carried> WorkReader<T> {
 
     /// Claims a message of the first `used` lanes, with the number of its lane.
     #[inline]
-    pub(crate) fn claim(&mut self, used: usize) -> Found<(usize, Ticket)> {
+    pub(crate) fn claim(&mut self, used: usize) -> InLane<(usize, ClaimedSlot)> {
         let used = used.min(self.lanes.len());
         let mut has_more = false;
         if self.left_of_turn == 0 {
@@ -746,28 +752,28 @@ impl<T: Carried> WorkReader<T> {
                 lane = 0;
             }
             match self.claim_of(lane) {
-                Found::There(ticket) => {
+                InLane::There(claimed) => {
                     if lane != self.turn {
                         (self.turn, self.left_of_turn) = (lane, TURN);
                     }
                     self.left_of_turn -= 1;
-                    return Found::There((lane, ticket));
+                    return InLane::There((lane, claimed));
                 }
-                Found::Nothing => {}
-                Found::More => has_more = true,
+                InLane::Nothing => {}
+                InLane::More => has_more = true,
             }
             lane += 1;
         }
-        if has_more { Found::More } else { Found::Nothing }
+        if has_more { InLane::More } else { InLane::Nothing }
     }
 
     #[inline]
-    fn claim_of(&mut self, number: usize) -> Found<Ticket> {
+    fn claim_of(&mut self, number: usize) -> InLane<ClaimedSlot> {
         let lane = &self.lanes[number];
         let told = lane.told();
         if told != self.told[number] {
-            if let Some(ticket) = lane.claim_any(self.place, false) {
-                return Found::There(ticket);
+            if let Some(claimed) = lane.claim_any(self.place, false) {
+                return InLane::There(claimed);
             }
             self.told[number] = told;
         }
@@ -787,21 +793,21 @@ impl<T: Carried> WorkReader<T> {
                 }
                 *seen = told;
             }
-            !matches!(lane.next_full(), Found::Nothing)
+            !matches!(lane.next_full(), InLane::Nothing)
         })
     }
 
     /// Claims a message of any lane, wherever it lies. O(all slots).
     #[cfg(not(annulus_loom))]
     #[cold]
-    pub(crate) fn claim_last(&self) -> Option<(usize, Ticket)> {
+    pub(crate) fn claim_last(&self) -> Option<(usize, ClaimedSlot)> {
         let mut lanes = self.lanes.iter().enumerate();
-        lanes.find_map(|(number, lane)| lane.claim_any(self.place, true).map(|ticket| (number, ticket)))
+        lanes.find_map(|(number, lane)| lane.claim_any(self.place, true).map(|claimed| (number, claimed)))
     }
 
     /// Gives a message again that this reader has claimed, and not received. (One thread at a time.)
-    pub(crate) fn give_back(lanes: &[WorkLane<T>], ledger: &Ledger, lane: usize, ticket: Ticket) {
-        ledger.take_step(lanes, lane, ticket, false);
+    pub(crate) fn give_back(lanes: &[WorkLane<T>], ledger: &Ledger, lane: usize, claimed: ClaimedSlot) {
+        ledger.take_step(lanes, lane, claimed, false);
     }
 }
 
@@ -814,7 +820,7 @@ mod model {
     use core::mem::MaybeUninit;
     use core::ptr::NonNull;
 
-    use super::{Carried, Found, Ledger, SlotShape, Ticket, WorkLane, WorkReader, WorkSlot};
+    use super::{Carried, ClaimedSlot, InLane, Ledger, SlotShape, WorkLane, WorkReader, WorkSlot};
     use crate::base::allocation::Before;
     use crate::lane::{Cells, Number, Numbers};
     use crate::memory::{Block, Memory};
@@ -926,25 +932,27 @@ mod model {
     }
 
     impl WorkTaker {
-        fn claim(&mut self) -> Option<(u64, Ticket)> {
+        fn claim(&mut self) -> Option<(u64, ClaimedSlot)> {
             match self.reader.claim(1) {
                 // SAFETY: claimed just now.
-                Found::There((_, ticket)) => Some((unsafe { self.shared.lanes[0].value(&ticket) }, ticket)),
-                Found::Nothing | Found::More => None,
+                InLane::There((_, claimed)) => {
+                    Some((unsafe { self.shared.lanes[0].value(&claimed) }, claimed))
+                }
+                InLane::Nothing | InLane::More => None,
             }
         }
 
         /// Receives a message, if one is there, with how often it was given before.
         pub fn take(&mut self) -> Option<(u64, u64)> {
-            let (value, ticket) = self.claim()?;
-            self.shared.lanes[0].done(ticket);
-            Some((value, ticket.given()))
+            let (value, claimed) = self.claim()?;
+            self.shared.lanes[0].done(claimed);
+            Some((value, claimed.given()))
         }
 
         /// Claims a message, and gives it back.
         pub fn gives_back(&mut self) -> Option<u64> {
-            let (value, ticket) = self.claim()?;
-            WorkReader::give_back(&self.shared.lanes, &self.shared.ledgers[self.place], 0, ticket);
+            let (value, claimed) = self.claim()?;
+            WorkReader::give_back(&self.shared.lanes, &self.shared.ledgers[self.place], 0, claimed);
             Some(value)
         }
 
@@ -962,13 +970,13 @@ mod model {
         #[must_use]
         pub fn dies_giving(mut self, is_done: bool) -> Option<u64> {
             let claimed = self.claim();
-            if let Some((_, ticket)) = claimed {
+            if let Some((_, claimed)) = claimed {
                 let ledger = &self.shared.ledgers[self.place];
-                ledger.slot.store(ticket.slot as u64, Ordering::Relaxed);
+                ledger.slot.store(claimed.slot as u64, Ordering::Relaxed);
                 ledger.count.store(1, Ordering::Relaxed);
-                ledger.claimed.store(ticket.word.0, Ordering::Release);
+                ledger.claimed.store(claimed.word.0, Ordering::Release);
                 if is_done {
-                    self.shared.lanes[0].change(ticket, false);
+                    self.shared.lanes[0].change(claimed, false);
                 }
             }
             self.shared.locks[self.place].swap(false, Ordering::AcqRel);

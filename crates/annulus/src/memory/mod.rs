@@ -46,7 +46,6 @@
 #![cfg_attr(not(feature = "std"), allow(dead_code, reason = "no builder has the verb then"))]
 
 mod block;
-mod filled;
 mod options;
 mod outcome;
 mod placed;
@@ -54,9 +53,9 @@ mod placed;
 mod placed_memory;
 mod placement;
 mod refused;
+mod unit_block;
 
 pub(crate) use block::Block;
-pub(crate) use filled::Filled;
 pub use options::{HugePages, Memory};
 #[cfg(feature = "numa")]
 pub(crate) use placed::node_here;
@@ -65,3 +64,4 @@ pub(crate) use placed_memory::{NoMemory, PlacedMemory};
 pub use placement::{Grant, Placement};
 pub(crate) use refused::NoBlock;
 pub use refused::{MemoryError, MemoryOption, Reason};
+pub(crate) use unit_block::UnitBlock;

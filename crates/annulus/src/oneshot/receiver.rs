@@ -17,7 +17,7 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
 use crate::wait::{
-    Deadline, EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
+    Deadline, EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
 };
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
@@ -270,11 +270,11 @@ unsafe impl<T: Send> Source for Receiver<T> {
         self.is_there(self.share.look())
     }
 
-    fn mark(&mut self) -> Mark {
-        Mark::at(u64::from(self.has_more()))
+    fn mark(&mut self) -> EndMark {
+        EndMark::at(u64::from(self.has_more()))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|_, sent| sent == 0 || !self.is_there(self.share.look()))
     }
 

@@ -19,7 +19,7 @@ use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
 use super::readers::PipelineState;
 use super::readers::Readers;
 use super::runner::Context;
-use super::stats::{Received, SentCount};
+use super::stats::{ReadCounts, SentCount};
 use crate::Closer;
 use crate::broadcast;
 use crate::error::CapacityError;
@@ -36,7 +36,7 @@ pub(super) struct Job {
 /// What the threads at an edge count.
 pub(super) struct EdgeCounters {
     pub(super) sent: Arc<SentCount>,
-    pub(super) received: Arc<Received>,
+    pub(super) received: Arc<ReadCounts>,
     /// The ring, which knows how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
     /// The readers, where that is an output: how many messages it has received, once it is dropped.
@@ -180,7 +180,7 @@ impl Draft {
     pub(super) fn add_edges(
         &mut self,
         from: &[(Node, Arc<SentCount>)],
-        to: &[(Node, Arc<Received>)],
+        to: &[(Node, Arc<ReadCounts>)],
         ring: RingKind,
         capacity: usize,
         closer: &Closer,
@@ -206,13 +206,13 @@ impl Draft {
     }
 
     /// Adds the edge of a handle that exists already, whose reader is not known yet.
-    pub(super) fn add_source(&mut self) -> (usize, Arc<Received>) {
+    pub(super) fn add_source(&mut self) -> (usize, Arc<ReadCounts>) {
         let ring_id = self.rings;
         self.rings += 1;
         let edge = self.graph.edges.len();
         let ring = RingKind::Source;
         self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
-        let received = Arc::new(Received::default());
+        let received = Arc::new(ReadCounts::default());
         let sent = Arc::new(SentCount::default());
         self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, output: None });
         (edge, received)
@@ -298,7 +298,7 @@ impl Draft {
         let (producers, consumer) = self.ring_or_note(settings.capacity, |capacity| {
             K::queue::<T>(PartSettings { capacity, ..settings }, from.len())
         });
-        let received = Arc::new(Received::default());
+        let received = Arc::new(ReadCounts::default());
         let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(SentCount::default()))).collect();
         let to = [(to, Arc::clone(&received))];
         let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
@@ -355,7 +355,7 @@ impl Draft {
         });
         let from: Vec<_> =
             writers.iter().map(|writer| (writer.from, Arc::new(SentCount::default()))).collect();
-        let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
+        let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(ReadCounts::default()))).collect();
         self.add_edges(&from, &readers, RingKind::Ordered, settings.capacity, &sender.closer());
         let ends = Arc::new(Readers::new(&self.shared));
         for (writer, (_, counters)) in writers.into_iter().zip(from) {
@@ -378,7 +378,7 @@ impl Draft {
         settings: PartSettings,
     ) -> Vec<(BoxInlet<T>, Vec<usize>)> {
         let (sent, ends) = (Arc::new(SentCount::default()), Arc::new(Readers::new(&self.shared)));
-        let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
+        let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(ReadCounts::default()))).collect();
         let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
             let ring = Settings::new(capacity).wait_strategy(settings.strategy);
             // All subscribers are there before the first message.
@@ -388,7 +388,7 @@ impl Draft {
                     let closer = publisher.closer();
                     let (handle, counters) = (publisher, Arc::clone(&sent));
                     let outlet = Box::new(Writer { counters, readers: Arc::clone(&ends), handle });
-                    let inlet = |(_, counters): &(Node, Arc<Received>)| {
+                    let inlet = |(_, counters): &(Node, Arc<ReadCounts>)| {
                         let handle = subscribable.subscribe();
                         Box::new(Reader::new(handle, Arc::clone(counters), &ends)) as BoxInlet<T>
                     };

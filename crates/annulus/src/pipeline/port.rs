@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::readers::{PipelineState, ReaderGone, Readers, WaitPlan, receive};
-use super::stats::{Received, SentCount};
+use super::stats::{ReadCounts, SentCount};
 use super::timing::Timing;
 use crate::broadcast::{Lossless, Lossy, Publisher};
 use crate::error::{GiveBack, RecvError, Refusal, SendTimeoutError, TrySendError};
@@ -87,7 +87,7 @@ pub(super) struct Reader<H> {
     /// Before the handle, which keeps the lent event alive: fields are dropped in this order.
     lending: Lending,
     pub(super) handle: H,
-    counters: Arc<Received>,
+    counters: Arc<ReadCounts>,
     /// Of a ring that the threads of one stage share: closes it if this thread panics.
     abandoned: Option<Closer>,
     /// After the handle.
@@ -95,7 +95,7 @@ pub(super) struct Reader<H> {
 }
 
 impl<H> Reader<H> {
-    pub(super) fn new(handle: H, counters: Arc<Received>, readers: &Arc<Readers>) -> Self {
+    pub(super) fn new(handle: H, counters: Arc<ReadCounts>, readers: &Arc<Readers>) -> Self {
         let (lending, leaving) = (Lending::new(Arc::default()), ReaderGone(Arc::clone(readers)));
         Self { lending, handle, counters, abandoned: None, leaving }
     }
@@ -362,11 +362,11 @@ pub(super) struct Existing<R: Receive> {
     /// Before the receiver, which keeps the lent event alive: fields are dropped in this order.
     lending: Lending,
     receiver: R,
-    counters: Arc<Received>,
+    counters: Arc<ReadCounts>,
 }
 
 impl<R: Receive> Existing<R> {
-    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &PipelineState) -> Self {
+    pub(super) fn new(receiver: R, counters: Arc<ReadCounts>, shared: &PipelineState) -> Self {
         Self { lending: Lending::new(Arc::clone(&shared.source)), receiver, counters }
     }
 

@@ -156,7 +156,7 @@ pub(super) struct SentCount(pub(super) Counter);
 #[derive(Default)]
 #[repr(align(128))]
 #[allow(clippy::struct_field_names, reason = "it is what this one counts")]
-pub(super) struct Received {
+pub(super) struct ReadCounts {
     pub(super) received: Counter,
     pub(super) lost: Counter,
     /// How many messages were left there, where only the reader can say so.

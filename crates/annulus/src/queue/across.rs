@@ -245,7 +245,7 @@ impl<T: Send> Part<T> {
     /// As of [`LanePart::lane`], for all numbers.
     unsafe fn share<C>(self, plan: &Settings, over: Over<C>) -> LaneShare<OneToOne<T, C>>
     where
-        C: ControlBlock<Peer = OtherProcess> + Send + Sync,
+        C: ControlBlock<OtherSide = OtherProcess> + Send + Sync,
     {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };

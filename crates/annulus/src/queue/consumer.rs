@@ -33,7 +33,7 @@ use crate::observer::observable;
 use crate::receive::{Iter, Receive, Waitable, iterates};
 use crate::sync::{AtomicU64, seeded};
 use crate::wait::{
-    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+    EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
 };
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -1072,13 +1072,13 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
 
     /// Of each lane with a message. What a producer sends that joins later comes after the mark, also in a
     /// lane that was there.
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         let spans = self.end.state().nodes().map(|node| (node.index, node.lane.span()));
         let ends = spans.filter(|(_, span)| span.count() > 0);
-        Mark::of(ends.map(|(lane, span)| (u64::from(lane), span.tail.get())))
+        EndMark::of(ends.map(|(lane, span)| (u64::from(lane), span.tail.get())))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         let roster = &self.end.state().roster;
         mark.is_passed(|lane, end| {
             roster.node(lane as usize).is_none_or(|node| !node.lane.head().is_before(Number::new(end)))
@@ -1323,7 +1323,7 @@ mod tests {
     where
         <K::Write<u64> as Write<u64>>::Lane: NewLane,
     {
-        let (state, mut mark) = (first.end.state(), Mark::of([]));
+        let (state, mut mark) = (first.end.state(), EndMark::of([]));
         state.roster.add(|index| {
             // The lane is counted and not there yet, and one behind it has a message already.
             first.clone().try_send(7).unwrap();

@@ -14,7 +14,7 @@ use crate::base::aligned::OwnLines;
 use crate::base::allocation::Before;
 use crate::base::free_list::END;
 use crate::error::CapacityError;
-use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
+use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, OtherSide, Own, Span, StampedSlot};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
@@ -71,7 +71,7 @@ impl<L> LaneNode<L> {
 /// What a queue needs of a lane, whichever kind of lane it is.
 pub(crate) trait QueueLane: Sized {
     /// What is known of the process on the other side.
-    type Peer: Peer;
+    type OtherSide: OtherSide;
 
     /// Whether nothing lies in it, for a consumer of it.
     fn is_quiet(&self) -> bool;
@@ -91,7 +91,7 @@ pub(crate) trait QueueLane: Sized {
 }
 
 impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
-    type Peer = C::Peer;
+    type OtherSide = C::OtherSide;
 
     #[inline(always)]
     fn is_quiet(&self) -> bool {
@@ -117,7 +117,7 @@ impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
 }
 
 impl<T> QueueLane for OneToMany<T> {
-    type Peer = ();
+    type OtherSide = ();
 
     fn is_quiet(&self) -> bool {
         self.is_empty()

@@ -36,7 +36,7 @@ use crate::base::handle_count::HandleCount;
 use crate::close::NotifyOnClose;
 use crate::close::{Close, Closer};
 use crate::error::{CapacityError, RecvError};
-use crate::lane::{Cells, OneToOne, Peer};
+use crate::lane::{Cells, OneToOne, OtherSide};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
@@ -105,7 +105,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     /// In the list of those that have a name.
     listing: Listing,
     /// The process that has the other side, if that is another one. Constant.
-    peer: L::Peer,
+    other_side: L::OtherSide,
     /// Itself, as a share has it. Constant.
     me: NonNull<Self>,
     /// The pipeline of which this is an output. It is told of the end.
@@ -135,7 +135,7 @@ impl<L: QueueLane> QueueState<L> {
     /// Whether the queue may be closed: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
-        self.published.is_closed(Ordering::Relaxed) || self.peer.may_have_closed()
+        self.published.is_closed(Ordering::Relaxed) || self.other_side.may_have_closed()
     }
 
     /// lane.send4 of a queue whose other side is of another process, and which has one lane: whether somebody
@@ -144,14 +144,14 @@ impl<L: QueueLane> QueueState<L> {
     #[inline(always)]
     pub(super) fn needs_slow_path_across(&self) -> bool {
         // The fence in the first look comes before the second look, too.
-        self.published.needs_slow_path_across() || self.peer.may_have_closed()
+        self.published.needs_slow_path_across() || self.other_side.may_have_closed()
     }
 
     /// As [`may_be_closed`](Self::may_be_closed), for a consumer that found nothing: also whether the process
     /// of the other side is gone.
     #[inline(always)]
     pub(super) fn may_be_over(&self) -> bool {
-        self.may_be_closed() || self.peer.has_closed()
+        self.may_be_closed() || self.other_side.has_closed()
     }
 
     /// Whether the queue is closed. A caller that sees true also sees what the closing thread did
@@ -159,13 +159,13 @@ impl<L: QueueLane> QueueState<L> {
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
-        self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
+        self.published.is_closed(Ordering::Acquire) || self.other_side.has_closed()
     }
 
     /// Why nothing is left to receive of a queue that is closed.
     #[inline]
     pub(super) fn end(&self) -> RecvError {
-        RecvError::of(self.peer.producers_have_died())
+        RecvError::of(self.other_side.producers_have_died())
     }
 
     /// Called on a closed queue. A look at a lane afterwards sees every message of a producer that may not
@@ -193,7 +193,9 @@ impl<L: QueueLane> QueueState<L> {
     #[inline(always)]
     pub(super) fn lanes_in_use(&self) -> usize {
         let made = self.roster.count();
-        self.peer.lanes().map_or(made, |used| if seeded!("lanes_believed") { used } else { used.min(made) })
+        self.other_side
+            .lanes()
+            .map_or(made, |used| if seeded!("lanes_believed") { used } else { used.min(made) })
     }
 }
 
@@ -223,7 +225,7 @@ impl<L: QueueLane> LaneShare<L> {
     #[inline(always)]
     pub(super) fn first(slots: Cells<L::Cell>, plan: &Settings) -> [Self; 2]
     where
-        L: NewLane<Peer = ()> + Send + Sync,
+        L: NewLane<OtherSide = ()> + Send + Sync,
     {
         // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
         // slots, and they are in registers.)
@@ -248,7 +250,7 @@ impl<L: QueueLane> LaneShare<L> {
         first: (L, Remote),
         others: impl IntoIterator<Item = (L, Remote)>,
         published: Remote,
-        peer: L::Peer,
+        other_side: L::OtherSide,
     ) -> Self
     where
         L: Send + Sync,
@@ -258,7 +260,7 @@ impl<L: QueueLane> LaneShare<L> {
         let events = [published, released].map(event);
         // SAFETY: `made` has room for it.
         let lane = |dst: *mut L| unsafe { dst.write(lane) };
-        let [state] = QueueState::made(Common::allocation(), plan, events, lane, 0, peer);
+        let [state] = QueueState::made(Common::allocation(), plan, events, lane, 0, other_side);
         for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
             // SAFETY: `add_lane` has room for it.
@@ -297,7 +299,7 @@ impl<L: QueueLane> QueueState<L> {
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         lane: impl FnOnce(*mut L),
         joined: u64,
-        peer: L::Peer,
+        other_side: L::OtherSide,
     ) -> [Common<Self>; SHARES] {
         let counters = Counters::new(plan.statistics);
         let (me, dst) = (room.dst(), room.dst().as_ptr());
@@ -312,7 +314,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*dst).plan).write(plan.kept());
             (&raw mut (*dst).counters).write(counters);
             (&raw mut (*dst).listing).write(Listing::new(plan.name.as_deref()));
-            (&raw mut (*dst).peer).write(peer);
+            (&raw mut (*dst).other_side).write(other_side);
             (&raw mut (*dst).me).write(me);
             #[cfg(all(feature = "std", not(annulus_loom)))]
             (&raw mut (*dst).end_listener).write(std::sync::OnceLock::new());
@@ -425,7 +427,7 @@ impl<L: QueueLane> QueueState<L> {
     fn producer_goes(&self) {
         if self.producers.remove() {
             self.listing.side_goes();
-            if self.peer.ends_with_producer() {
+            if self.other_side.ends_with_producer() {
                 self.close();
             }
         }
@@ -494,7 +496,7 @@ impl<L: QueueLane> QueueState<L> {
             return;
         }
         // The other process first: a thread that is woken there looks whether this side has closed.
-        self.peer.close();
+        self.other_side.close();
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
         if !self.producers.is_zero() && !seeded!("queue_close_wakes_nobody") {
@@ -590,7 +592,7 @@ impl<L: QueueLane> QueueState<L> {
         }
         stats.producers.sort_unstable_by_key(|producer| producer.id);
         (stats.received, stats.pending) = (Some(received), Some(pending));
-        stats.writers = self.peer.producers().unwrap_or_else(|| self.producers.handles());
+        stats.writers = self.other_side.producers().unwrap_or_else(|| self.producers.handles());
         stats.readers = self.consumers.handles();
         stats.counted = self.counters.as_ref().map(|counters| counters.read());
         stats

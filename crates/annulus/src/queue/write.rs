@@ -23,7 +23,7 @@ use crate::base::drop_all::drop_values;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
-use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
+use crate::wait::{Deadline, SleeperKind, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
 ///
@@ -376,10 +376,10 @@ fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
     // (A consumer that is woken finds the message in an active lane.)
     node.is_active() && {
         let sleepers = published.sleepers();
-        if sleepers == Sleepers::Tasks {
+        if sleepers == SleeperKind::Tasks {
             published.wake_tasks();
         }
-        sleepers != Sleepers::More
+        sleepers != SleeperKind::More
     }
 }
 

@@ -14,7 +14,7 @@ use super::state::{LaneShare, state_of};
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
-use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
+use crate::wait::{Deadline, SleeperKind, WaitStrategy, preferred_slots};
 
 /// The one producer of a one-to-many lane. As in [`WriteEnd`](super::write::WriteEnd), what is rare takes
 /// and returns values.
@@ -142,7 +142,7 @@ unsafe fn publish_slow_path<T>(
 ) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
-    if node.is_active() && state.published.sleepers() == Sleepers::Nobody {
+    if node.is_active() && state.published.sleepers() == SleeperKind::Nobody {
         return None;
     }
     // divide.settle1. SAFETY: the caller's promise.

@@ -32,7 +32,7 @@ use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use super::slots::{Copied, Kept, Slots, Store, Whole, Writers};
+use super::slots::{Copied, KeptWhole, Slots, Store, Whole, Writers};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
@@ -187,7 +187,7 @@ impl<T: Message> Cells<T> {
     /// address goes to a function lives in memory.
     #[cold]
     #[inline(never)]
-    fn read_again(&self, cell: usize) -> Result<(u64, Kept<T>), Unread> {
+    fn read_again(&self, cell: usize) -> Result<(u64, KeptWhole<T>), Unread> {
         for _ in 1..MOST_LOOKS {
             let mut value = MaybeUninit::uninit();
             match self.look(cell, &mut value) {

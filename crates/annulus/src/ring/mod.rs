@@ -53,7 +53,7 @@ pub(crate) use slots::LentSlots;
 #[cfg(any(test, feature = "shm", annulus_loom))]
 pub(crate) use slots::Written;
 pub(crate) use slots::{
-    Copied, Corrupt, Kept, KeptValue, Missing, Slots, Store, Strided, Value, Whole, WithoutSlot, Writers,
+    Copied, Corrupt, KeptValue, KeptWhole, Missing, Slots, Store, Strided, Value, Whole, WithoutSlot, Writers,
 };
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use slots::{payload_at, read_bytes, slots_layout, stride_for};

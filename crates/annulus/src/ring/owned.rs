@@ -25,7 +25,7 @@ use super::{Slots, Store, Strided, Writers};
 use crate::base::allocation::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
-use crate::memory::{Block, Filled, Memory};
+use crate::memory::{Block, Memory, UnitBlock};
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering};
 
 /// A slot: the stamp, and the value that lives there.
@@ -36,7 +36,7 @@ pub(crate) struct OwnedSlot<T> {
 
 /// Slots with a value each.
 pub(crate) struct Owned<T> {
-    slots: Filled<OwnedSlot<T>>,
+    slots: UnitBlock<OwnedSlot<T>>,
 }
 
 // SAFETY: the values are dropped where the store is, and move between threads in place: that takes `T: Send`.
@@ -57,7 +57,7 @@ impl<T> Owned<T> {
         mut factory: impl FnMut() -> T,
     ) -> Result<Self, CapacityError> {
         let slot = || OwnedSlot { stamp: AtomicU64::new(0), value: UnsafeCell::new(factory()) };
-        let slots = Filled::new(capacity, memory, before, slot)
+        let slots = UnitBlock::new(capacity, memory, before, slot)
             .map_err(|refused| CapacityError::of_block(refused, capacity, size_of::<OwnedSlot<T>>()))?;
         Ok(Self { slots })
     }

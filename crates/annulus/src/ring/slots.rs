@@ -53,7 +53,7 @@ use crate::base::allocation::Before;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
-use crate::memory::{Block, Filled, Memory, NoBlock};
+use crate::memory::{Block, Memory, NoBlock, UnitBlock};
 use crate::message::Message;
 use crate::message::encoded::Encoded;
 use crate::message::schema::BadValue;
@@ -438,8 +438,8 @@ fn is_unchanged(stamp: &AtomicU64, sequence: Sequence) -> bool {
     stamp.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
 }
 
-/// What was read whole. Only [`Slot::read`] makes one, or [`Kept`] of such a one, so having it is the proof:
-/// by the argument at the top of this file its bytes are those that one writer has stored.
+/// What was read whole. Only [`Slot::read`] makes one, or [`KeptWhole`] of such a one, so having it is the
+/// proof: by the argument at the top of this file its bytes are those that one writer has stored.
 pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
 impl<'m, T: Message> Whole<'m, T> {
@@ -466,8 +466,8 @@ impl<'m, T: Message> Whole<'m, T> {
 
     /// With its buffer, so that a function can return it.
     #[inline]
-    pub(crate) fn keep(self) -> Kept<T> {
-        Kept(mem::replace(self.0, MaybeUninit::uninit()))
+    pub(crate) fn keep(self) -> KeptWhole<T> {
+        KeptWhole(mem::replace(self.0, MaybeUninit::uninit()))
     }
 }
 
@@ -521,9 +521,9 @@ fn bad_value<T: Message>(message: MaybeUninit<T::Wire>) -> BadValue {
 }
 
 /// A message that was read whole, in a buffer of its own. Only [`Whole::keep`] makes one.
-pub(crate) struct Kept<T: Message>(MaybeUninit<T::Wire>);
+pub(crate) struct KeptWhole<T: Message>(MaybeUninit<T::Wire>);
 
-impl<T: Message> Kept<T> {
+impl<T: Message> KeptWhole<T> {
     /// The same in another buffer.
     #[inline(always)]
     pub(crate) fn whole_in(self, buffer: &mut MaybeUninit<T::Wire>) -> Whole<'_, T> {
@@ -785,7 +785,7 @@ const _: () =
 
 /// A fixed block of atomic words, all zero at first, which begins on a cache line.
 pub(super) struct Storage {
-    lines: Filled<WordLine>,
+    lines: UnitBlock<WordLine>,
 }
 
 impl Storage {
@@ -802,12 +802,12 @@ impl Storage {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
         let count = words.div_ceil(LINE_ATOMICS);
         #[cfg(annulus_loom)]
-        let lines = Filled::new(count, memory, before, WordLine::default)?;
+        let lines = UnitBlock::new(count, memory, before, WordLine::default)?;
         #[cfg(not(annulus_loom))]
         let lines = {
             let layout = core::alloc::Layout::array::<WordLine>(count).map_err(|_| NoBlock::TooLarge)?;
             // SAFETY: words that are 0 are words.
-            unsafe { Filled::over(Block::zeroed(layout, memory, before)?) }
+            unsafe { UnitBlock::over(Block::zeroed(layout, memory, before)?) }
         };
         Ok(Self { lines })
     }
@@ -821,7 +821,7 @@ impl Storage {
     #[cfg(feature = "shm")]
     pub(super) unsafe fn over(block: Block) -> Self {
         // SAFETY: any bytes are a line of words, and no byte is in two of them. The caller promises the rest.
-        Self { lines: unsafe { Filled::over(block) } }
+        Self { lines: unsafe { UnitBlock::over(block) } }
     }
 
     /// The layout of such a block, for `slots` slots of `stride` words each. `None` if there is no such

@@ -309,29 +309,29 @@ impl EventCount {
     /// a wake-up of tasks, this is the last step.
     // Decision 0137: asked first.
     #[inline(always)]
-    pub(crate) fn sleepers(&self) -> Sleepers {
+    pub(crate) fn sleepers(&self) -> SleeperKind {
         // Relaxed: the fences decide what it sees.
         let word = self.word.load(Ordering::Relaxed);
         // Mutants: `| with ^`: no bit is in both.
         if word & (THREAD | ELSEWHERE | Self::CLOSED) != 0 && !seeded!("tasks_hide_others") {
-            return Sleepers::More;
+            return SleeperKind::More;
         }
         if word & TASK == 0 {
-            return Sleepers::Nobody;
+            return SleeperKind::Nobody;
         }
         // A task that registered before the fence was armed before that, and is counted. (Where there is no
         // elsewhere, the tasks are here.)
         if self.tasks.count() != 0 {
-            return Sleepers::Tasks;
+            return SleeperKind::Tasks;
         }
         self.found_no_task();
-        Sleepers::Nobody
+        SleeperKind::Nobody
     }
 }
 
 /// What a waker finds at an event behind its fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sleepers {
+pub(crate) enum SleeperKind {
     /// Nobody waits, and the event is not closed: there is nothing to do.
     Nobody,
     /// Tasks of this process and nobody else, and the event is not closed.

@@ -70,11 +70,11 @@ mod task;
 
 pub use crate::processor::ProcessorWait;
 pub(crate) use backoff::{ReaderBackoff, WriterBackoff, preferred_slots};
-pub(crate) use event_count::{EventCount, NewWord, Sleepers};
+pub(crate) use event_count::{EventCount, NewWord, SleeperKind};
 pub(crate) use latch::Latch;
 pub use poll::Until;
 pub(crate) use poll::{Deadline, Look};
-pub(crate) use source::{Mark, Source, source_of_part};
+pub(crate) use source::{EndMark, Source, source_of_part};
 pub(crate) use strategy::own_strategy;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 pub(crate) use wait_until::{LAST_LOOKS, Poll, look_now, wait_until};

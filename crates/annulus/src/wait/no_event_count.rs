@@ -12,7 +12,7 @@ pub(crate) struct EventCount {
 /// As where somebody may sleep; here it is always [`More`](Self::More).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "nobody sleeps")]
-pub(crate) enum Sleepers {
+pub(crate) enum SleeperKind {
     Nobody,
     Tasks,
     More,
@@ -78,8 +78,8 @@ impl EventCount {
     pub(crate) fn notify(&self) {}
 
     /// Nobody sleeps. The caller looks at the flag.
-    pub(crate) fn sleepers(&self) -> Sleepers {
-        Sleepers::More
+    pub(crate) fn sleepers(&self) -> SleeperKind {
+        SleeperKind::More
     }
 
     /// Does nothing, as [`notify`](Self::notify).

@@ -1,5 +1,5 @@
 //! [`Source`]: what every receiving handle has, for code that waits at handles of any kind, or receives in
-//! the place of a user. [`Mark`]: the end of what was sent before a moment.
+//! the place of a user. [`EndMark`]: the end of what was sent before a moment.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -55,12 +55,12 @@ pub(crate) unsafe trait Source {
 
     /// The end of the messages whose sending happens before this call. Allocates at most two words for each
     /// lane or ring.
-    fn mark(&mut self) -> Mark;
+    fn mark(&mut self) -> EndMark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
     /// received them. If not, the next one is there, or is being written. However many lanes or rings the
     /// mark is of, calls for the same mark take a few steps each, and one more for each lane or ring.
-    fn has_passed(&self, mark: &mut Mark) -> bool;
+    fn has_passed(&self, mark: &mut EndMark) -> bool;
 
     /// How many messages the handle has lost since it was made.
     fn lost(&self) -> u64 {
@@ -114,12 +114,12 @@ macro_rules! source_of_part {
                 $crate::wait::Source::has_more(&mut $part)
             }
 
-            fn mark(&mut self) -> $crate::wait::Mark {
+            fn mark(&mut self) -> $crate::wait::EndMark {
                 let $handle = self;
                 $crate::wait::Source::mark(&mut $part)
             }
 
-            fn has_passed(&self, mark: &mut $crate::wait::Mark) -> bool {
+            fn has_passed(&self, mark: &mut $crate::wait::EndMark) -> bool {
                 let $handle = self;
                 $crate::wait::Source::has_passed(&$part, mark)
             }
@@ -146,10 +146,10 @@ source_of_part!([S: Source + ?Sized] Box<S>, |handle| **handle);
 /// Where the messages end that were sent before a moment, in each lane or ring of a handle: the number of
 /// the lane or ring, and the number of the first message behind that end. What was passed leaves it.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as of `Source`"))]
-pub(crate) struct Mark(Vec<(u64, u64)>);
+pub(crate) struct EndMark(Vec<(u64, u64)>);
 
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as of `Source`"))]
-impl Mark {
+impl EndMark {
     /// Of a handle that receives from one ring or lane.
     pub(crate) fn at(end: u64) -> Self {
         Self::of([(0, end)])
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_was_passed_is_not_looked_at_again() {
         const COUNT: u64 = 100;
-        let (mut mark, mut looks) = (Mark::of((0..COUNT).map(|number| (number, 7 * number))), 0);
+        let (mut mark, mut looks) = (EndMark::of((0..COUNT).map(|number| (number, 7 * number))), 0);
         for passed in 0..=COUNT {
             // 37, 74, 11, 48 …
             let has_passed = |number| (1..=passed).any(|count| count * 37 % COUNT == number);

@@ -13,7 +13,7 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::receive::{Receive, Waitable, iterates};
 use crate::sync::AtomicU64;
 use crate::wait::{
-    Armed, Choice, EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
+    Armed, Choice, EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, own_strategy, wait_until,
 };
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
@@ -512,11 +512,11 @@ unsafe impl<T: Send + Sync> Source for Receiver<T> {
     }
 
     /// What the receiver had seen, if there was a value that it had not seen. (A later one takes its place.)
-    fn mark(&mut self) -> Mark {
-        Mark::of(self.has_more().then_some((0, self.seen)))
+    fn mark(&mut self) -> EndMark {
+        EndMark::of(self.has_more().then_some((0, self.seen)))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         // One receive is enough, whatever it got.
         mark.is_passed(|_, seen| seen != self.seen)
     }

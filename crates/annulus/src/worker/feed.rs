@@ -7,7 +7,7 @@ use core::ops::ControlFlow;
 use crate::error::RecvError;
 use crate::receive::{Numbered, Receive, ReceiveRef};
 use crate::sync::seeded;
-use crate::wait::{Control, Look, Mark, Source, Stop};
+use crate::wait::{Control, EndMark, Look, Source, Stop};
 
 /// What a handler gets with each message, from [`spawn_numbered`](super::Builder::spawn_numbered) and
 /// [`spawn_ref_numbered`](super::Builder::spawn_ref_numbered).
@@ -74,7 +74,7 @@ pub(super) struct FeedTurn<'c> {
     /// How many messages the batch may still have: `most` if none was begun.
     left: usize,
     /// Once the thread drains: where that ends.
-    pub(super) mark: Option<Mark>,
+    pub(super) mark: Option<EndMark>,
     /// How many messages were handed out.
     pub(super) messages: u64,
 }

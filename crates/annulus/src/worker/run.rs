@@ -167,7 +167,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use crate::error::RecvError;
-    use crate::wait::Mark;
+    use crate::wait::EndMark;
     use crate::worker::feed::ByValue;
 
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
@@ -228,11 +228,11 @@ mod tests {
             false
         }
 
-        fn mark(&mut self) -> Mark {
-            Mark::at(0)
+        fn mark(&mut self) -> EndMark {
+            EndMark::at(0)
         }
 
-        fn has_passed(&self, _: &mut Mark) -> bool {
+        fn has_passed(&self, _: &mut EndMark) -> bool {
             self.is_received
         }
     }

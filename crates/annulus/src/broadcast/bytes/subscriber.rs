@@ -33,7 +33,7 @@ use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
 use crate::wait::{
-    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+    EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
 };
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -551,11 +551,11 @@ unsafe impl<M: Mode> Source for Subscriber<M> {
         self.extents.has_more()
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         self.extents.mark()
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         self.extents.has_passed(mark)
     }
 

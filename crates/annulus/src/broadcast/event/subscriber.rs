@@ -26,7 +26,7 @@ use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
 
 /// A reading end of a ring of owned events, made by [`Subscribable`](crate::event::Subscribable).
 ///
@@ -556,11 +556,11 @@ unsafe impl<T: Send + Sync, M: Mode> Source for Subscriber<T, M> {
         self.there(1) > 0
     }
 
-    fn mark(&mut self) -> Mark {
-        Mark::at(self.shared.end_before(self.shared.end_of_published(self.cursor)).get())
+    fn mark(&mut self) -> EndMark {
+        EndMark::at(self.shared.end_before(self.shared.end_of_published(self.cursor)).get())
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|_, end| self.cursor() >= end)
     }
 

@@ -26,7 +26,7 @@ use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
+use crate::wait::{EndMark, EventCount, Look, Source, Until, WaitStrategy, own_strategy};
 
 /// The reading end of a [queue of bytes](super).
 ///
@@ -251,11 +251,11 @@ unsafe impl<K: InPlace> Source for Consumer<K> {
         self.words.has_more()
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         self.words.mark()
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         self.words.has_passed(mark)
     }
 }

@@ -27,7 +27,7 @@ use crate::receive::{Iter, Receive, Waitable};
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
+use crate::wait::{EndMark, EventCount, Look, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Poll, Streaming, Waiting};
 
@@ -509,11 +509,11 @@ macro_rules! receivers {
                 false
             }
 
-            fn mark(&mut self) -> Mark {
-                Mark::at(self.state.lane.tail().get())
+            fn mark(&mut self) -> EndMark {
+                EndMark::at(self.state.lane.tail().get())
             }
 
-            fn has_passed(&self, mark: &mut Mark) -> bool {
+            fn has_passed(&self, mark: &mut EndMark) -> bool {
                 mark.is_passed(|_, end| !self.state.lane.head().is_before(Number::new(end)))
             }
 

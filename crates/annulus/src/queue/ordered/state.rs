@@ -33,8 +33,8 @@ use crate::stats::{Counters, Counting, Name, Stats};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 use crate::transmit::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Look, NewWord, Poll, Sleepers, Until, WaitStrategy, WriterBackoff, preferred_slots,
-    wait_until,
+    Deadline, EventCount, Look, NewWord, Poll, SleeperKind, Until, WaitStrategy, WriterBackoff,
+    preferred_slots, wait_until,
 };
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
@@ -121,7 +121,7 @@ impl<T> State<T> {
         let early = seeded!("ordered_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with this fence of another sender, and with the barriers of a sleeper and of `discard`.
         self.published.fence_fully();
-        if self.published.sleepers() == Sleepers::Nobody {
+        if self.published.sleepers() == SleeperKind::Nobody {
             return;
         }
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
@@ -235,7 +235,7 @@ impl<T> State<T> {
         let early = seeded!("ordered_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with this fence of another receiver, and with the barrier of a sleeper.
         self.released.fence_fully();
-        if self.released.sleepers() == Sleepers::Nobody {
+        if self.released.sleepers() == SleeperKind::Nobody {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));

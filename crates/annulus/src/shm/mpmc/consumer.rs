@@ -14,7 +14,7 @@ use crate::base::common::Common;
 use crate::base::peer_liveness::{Gone, NowAndThen};
 use crate::close::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
-use crate::lane::{Found, Number, PlaceTable, Ticket, WorkReader};
+use crate::lane::{ClaimedSlot, InLane, Number, PlaceTable, WorkReader};
 use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::queue::Cell;
@@ -28,7 +28,7 @@ use crate::shm::sleepers;
 use crate::sync::seeded;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, wait_until};
+use crate::wait::{EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, look_now, wait_until};
 
 /// Receives from a queue of several consumers. Made by [`consumer`](fn@super::consumer).
 ///
@@ -71,9 +71,9 @@ struct ConsumerShare<T: Message> {
 impl<T: Message> ConsumerShare<T> {
     /// The message is received.
     #[inline]
-    fn done(&self, lane: usize, ticket: Ticket) {
+    fn done(&self, lane: usize, slot: ClaimedSlot) {
         let board = &self.board;
-        board.lanes[lane].done(ticket);
+        board.lanes[lane].done(slot);
         board.received[lane].notify_across();
         if board.may_be_closed() {
             // Others may wait for the end.
@@ -83,10 +83,10 @@ impl<T: Message> ConsumerShare<T> {
 
     /// The message is given again.
     #[cold]
-    fn give_back(&self, lane: usize, ticket: Ticket) {
+    fn give_back(&self, lane: usize, slot: ClaimedSlot) {
         let _one = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let board = &self.board;
-        WorkReader::give_back(&board.lanes, board.ledger(self.place), lane, ticket);
+        WorkReader::give_back(&board.lanes, board.ledger(self.place), lane, slot);
         board.sent.notify_across();
     }
 }
@@ -339,40 +339,35 @@ impl<T: Message> Consumer<T> {
     /// Claims a message, and copies it out.
     #[inline]
     fn poll_claim(&mut self) -> Look<Result<Claimed<T>, RecvError>> {
-        self.poll_ticket().map(|found| {
-            found.map(|(lane, ticket, message)| Claimed {
-                message,
-                lane,
-                ticket,
-                share: Arc::clone(&self.share),
-            })
+        self.poll_slot().map(|found| {
+            found.map(|(lane, slot, message)| Claimed { message, lane, slot, share: Arc::clone(&self.share) })
         })
     }
 
-    /// Claims a message, and copies it out: its lane, its ticket, and the message.
+    /// Claims a message, and copies it out: its lane, its slot, and the message.
     #[inline]
-    fn poll_ticket(&mut self) -> Look<Result<(usize, Ticket, T), RecvError>> {
+    fn poll_slot(&mut self) -> Look<Result<(usize, ClaimedSlot, T), RecvError>> {
         self.left_to_look -= 1;
         if self.left_to_look == 0 {
             self.left_to_look = BETWEEN_LOOKS;
             self.look_for_deaths();
         }
         match self.reader.claim(self.share.board.used()) {
-            Found::There((lane, ticket)) => self.take(lane, ticket),
-            Found::More => Look::Again,
-            Found::Nothing => self.poll_end(),
+            InLane::There((lane, slot)) => self.take(lane, slot),
+            InLane::More => Look::Again,
+            InLane::Nothing => self.poll_end(),
         }
     }
 
-    /// The message of this ticket. One that is no `T` is thrown away.
+    /// The message of this slot. One that is no `T` is thrown away.
     #[inline]
-    fn take(&mut self, lane: usize, ticket: Ticket) -> Look<Result<(usize, Ticket, T), RecvError>> {
+    fn take(&mut self, lane: usize, slot: ClaimedSlot) -> Look<Result<(usize, ClaimedSlot, T), RecvError>> {
         let share = &self.share;
         // SAFETY: it was claimed just now.
-        match unsafe { share.board.lanes[lane].value(&ticket) }.checked() {
-            Ok(message) => Look::Found(Ok((lane, ticket, message))),
+        match unsafe { share.board.lanes[lane].value(&slot) }.checked() {
+            Ok(message) => Look::Found(Ok((lane, slot, message))),
             Err(bad) => {
-                share.done(lane, ticket);
+                share.done(lane, slot);
                 self.corrupt = (self.corrupt.0 + 1, Some(bad));
                 Look::Again
             }
@@ -387,7 +382,7 @@ impl<T: Message> Consumer<T> {
     /// Nothing was found: is it the end?
     #[cold]
     #[inline(never)]
-    fn poll_end(&mut self) -> Look<Result<(usize, Ticket, T), RecvError>> {
+    fn poll_end(&mut self) -> Look<Result<(usize, ClaimedSlot, T), RecvError>> {
         let share = &self.share;
         if self.look_for_deaths() {
             return Look::Again;
@@ -402,26 +397,26 @@ impl<T: Message> Consumer<T> {
             self.is_behind_close = true;
             return Look::Again;
         }
-        if let Some((lane, ticket)) = self.reader.claim_last() {
-            return self.take(lane, ticket);
+        if let Some((lane, slot)) = self.reader.claim_last() {
+            return self.take(lane, slot);
         }
         match self.left_at_end() {
-            Found::There(()) => Look::Nothing,
-            Found::More => Look::Again,
-            Found::Nothing => Look::Found(Err(RecvError::CLOSED)),
+            InLane::There(()) => Look::Nothing,
+            InLane::More => Look::Again,
+            InLane::Nothing => Look::Found(Err(RecvError::CLOSED)),
         }
     }
 
-    /// What is left in a closed queue, but what this consumer holds: [`There`](Found::There) is a message
+    /// What is left in a closed queue, but what this consumer holds: [`There`](InLane::There) is a message
     /// that another one may hold, which is there, or has died, and nobody has looked after it. O(all slots).
-    fn left_at_end(&self) -> Found<()> {
+    fn left_at_end(&self) -> InLane<()> {
         let (board, own) = (&self.share.board, self.share.place);
         if seeded!("mpmc_ends_early") {
-            return Found::Nothing;
+            return InLane::Nothing;
         }
         let may_hold = |place| place != own && board.may_hold(place);
         let mut lanes = board.lanes.iter().map(|lane| lane.left_at_end(may_hold));
-        lanes.find(|left| !matches!(left, Found::Nothing)).unwrap_or(Found::Nothing)
+        lanes.find(|left| !matches!(left, InLane::Nothing)).unwrap_or(InLane::Nothing)
     }
 }
 
@@ -454,7 +449,7 @@ unsafe impl<T: Message> Source for Consumer<T> {
         let share = &self.share;
         self.reader.may_claim(share.board.used())
             || self.look_for_deaths()
-            || share.board.is_closed(&share.gone) && !matches!(self.left_at_end(), Found::There(()))
+            || share.board.is_closed(&share.gone) && !matches!(self.left_at_end(), InLane::There(()))
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -465,12 +460,12 @@ unsafe impl<T: Message> Source for Consumer<T> {
         false
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         let lanes = &self.share.board.lanes;
-        Mark::of((0..).zip(lanes.iter()).map(|(number, lane)| (number, lane.end().get())))
+        EndMark::of((0..).zip(lanes.iter()).map(|(number, lane)| (number, lane.end().get())))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         let lanes = &self.share.board.lanes;
         mark.is_passed(|lane, end| !lanes[lane as usize].head().is_before(Number::new(end)))
     }
@@ -491,9 +486,9 @@ impl<T: Message> Receive for Consumer<T> {
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.poll_ticket() {
-            Look::Found(Ok((lane, ticket, message))) => {
-                self.share.done(lane, ticket);
+        match self.poll_slot() {
+            Look::Found(Ok((lane, slot, message))) => {
+                self.share.done(lane, slot);
                 Look::Found(Ok(message))
             }
             Look::Found(Err(end)) => Look::Found(Err(end)),
@@ -523,7 +518,7 @@ impl<T: Message> fmt::Debug for Consumer<T> {
 pub struct Claimed<T: Message> {
     message: T,
     lane: usize,
-    ticket: Ticket,
+    slot: ClaimedSlot,
     share: Arc<ConsumerShare<T>>,
 }
 
@@ -532,7 +527,7 @@ impl<T: Message> Claimed<T> {
     #[inline]
     pub fn done(self) -> T {
         let mut claimed = ManuallyDrop::new(self);
-        claimed.share.done(claimed.lane, claimed.ticket);
+        claimed.share.done(claimed.lane, claimed.slot);
         // SAFETY: it is not used any more, and not dropped. The rest of it needs no drop: a message is
         // `Copy`.
         unsafe { core::ptr::drop_in_place(&raw mut claimed.share) };
@@ -545,7 +540,7 @@ impl<T: Message> Claimed<T> {
     /// given too often.
     #[must_use]
     pub fn given_before(&self) -> u64 {
-        self.ticket.given()
+        self.slot.given()
     }
 
     /// The place of its producer, which no two producers have at one time. Messages of one place are claimed
@@ -566,7 +561,7 @@ impl<T: Message> Deref for Claimed<T> {
 
 impl<T: Message> Drop for Claimed<T> {
     fn drop(&mut self) {
-        self.share.give_back(self.lane, self.ticket);
+        self.share.give_back(self.lane, self.slot);
     }
 }
 

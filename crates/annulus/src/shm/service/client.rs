@@ -24,7 +24,7 @@ use crate::shm::queue::PlaceLock;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Deadline, EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, wait_until};
+use crate::wait::{Deadline, EndMark, EventCount, Look, Poll, Source, Until, WaitStrategy, wait_until};
 
 /// Asks a server, and receives its answers. Made by [`client`](fn@super::client).
 ///
@@ -356,11 +356,11 @@ unsafe impl<A: Message> Source for PendingAnswer<A> {
         !self.is_taken && self.look().is_some()
     }
 
-    fn mark(&mut self) -> Mark {
-        Mark::at(u64::from(self.has_more()))
+    fn mark(&mut self) -> EndMark {
+        EndMark::at(u64::from(self.has_more()))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|_, came| came == 0 || self.is_taken)
     }
 

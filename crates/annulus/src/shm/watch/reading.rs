@@ -36,7 +36,8 @@ use crate::shm::process::PeerState;
 use crate::shm::sleepers;
 use crate::sync::{AtomicU64, seeded};
 use crate::wait::{
-    EventCount, LAST_LOOKS, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+    EndMark, EventCount, LAST_LOOKS, Look, Poll, Source, Until, WaitStrategy, look_now, own_strategy,
+    wait_until,
 };
 
 impl Invitation {
@@ -525,11 +526,11 @@ unsafe impl<T: Message> Source for Receiver<T> {
     }
 
     /// What the receiver had seen, if there was a value that it had not seen. (A later one takes its place.)
-    fn mark(&mut self) -> Mark {
-        Mark::of(self.has_more().then_some((0, self.seen)))
+    fn mark(&mut self) -> EndMark {
+        EndMark::of(self.has_more().then_some((0, self.seen)))
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         // One receive is enough, whatever it got.
         mark.is_passed(|_, seen| seen != self.seen)
     }
@@ -709,11 +710,11 @@ unsafe impl<T: Message> Source for Changes<T> {
         matches!(look_now(|| self.look()), Some(Ok(_)))
     }
 
-    fn mark(&mut self) -> Mark {
+    fn mark(&mut self) -> EndMark {
         Source::mark(&mut self.notices)
     }
 
-    fn has_passed(&self, mark: &mut Mark) -> bool {
+    fn has_passed(&self, mark: &mut EndMark) -> bool {
         let is_looked_at = self.changed.is_none() && self.scan.is_none();
         is_looked_at && Source::has_passed(&self.notices, mark)
     }

@@ -266,28 +266,28 @@ fn a_task_is_a_sleeper() {
 #[test]
 fn what_needs_no_closer_look() {
     for event in both_kinds() {
-        assert_eq!(event.sleepers(), Sleepers::Nobody, "nobody has waited");
+        assert_eq!(event.sleepers(), SleeperKind::Nobody, "nobody has waited");
         let mut task = Waiter::at(&event);
-        assert_eq!(event.sleepers(), Sleepers::Tasks, "one is armed");
+        assert_eq!(event.sleepers(), SleeperKind::Tasks, "one is armed");
         assert_eq!(task.wakes(), 0, "which is not woken by that");
         event.notify_fenced();
         assert_eq!(task.wakes(), 1);
         // After so many that find nothing, the bit goes, as with other looks.
         for _ in 0..MANY_IN_VAIN {
             assert!(event.has_sleepers());
-            assert_eq!(event.sleepers(), Sleepers::Nobody, "it does not wait any more");
+            assert_eq!(event.sleepers(), SleeperKind::Nobody, "it does not wait any more");
         }
         assert!(!event.has_sleepers());
         task.wait(&event);
         let ticket = event.register();
-        assert_eq!((event.sleepers(), task.wakes()), (Sleepers::More, 1), "a thread sleeps");
+        assert_eq!((event.sleepers(), task.wakes()), (SleeperKind::More, 1), "a thread sleeps");
         event.notify();
         event.sleep(ticket, None);
-        assert_eq!(event.sleepers(), Sleepers::Nobody);
+        assert_eq!(event.sleepers(), SleeperKind::Nobody);
         event.set_closed(Ordering::Relaxed);
-        assert_eq!(event.sleepers(), Sleepers::More, "what is closed is looked at");
+        assert_eq!(event.sleepers(), SleeperKind::More, "what is closed is looked at");
     }
-    assert_eq!(EventCount::with(ELSEWHERE, 0, None).sleepers(), Sleepers::More);
+    assert_eq!(EventCount::with(ELSEWHERE, 0, None).sleepers(), SleeperKind::More);
 }
 
 /// One message for one of two tasks; and the bit stays for the other.

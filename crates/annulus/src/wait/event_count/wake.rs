@@ -1,6 +1,8 @@
 //! Waking: all that sleep, or as many as there is something for.
 
-use super::{EventCount, FENCED, SLEEPER, Sleepers, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
+use super::{
+    EventCount, FENCED, SLEEPER, SleeperKind, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort,
+};
 use crate::sync::{Ordering, ordering, seeded};
 use crate::wait::{fence, waiters::Waiters};
 
@@ -9,9 +11,9 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify_fenced(&self) {
         match self.sleepers() {
-            Sleepers::Nobody => {}
-            Sleepers::Tasks => self.wake_tasks(),
-            Sleepers::More => self.wake_all(),
+            SleeperKind::Nobody => {}
+            SleeperKind::Tasks => self.wake_tasks(),
+            SleeperKind::More => self.wake_all(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Filled`]: a block that is full of units, one next to the other.
+//! [`UnitBlock`]: a block that is full of units, one next to the other.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -12,18 +12,18 @@ use crate::base::drop_all::drop_values;
 
 /// A fixed number of units, which stay in their places. Like a boxed slice, but the units may be borrowed
 /// from threads at the same time, and the block may be mapped.
-pub(crate) struct Filled<U> {
+pub(crate) struct UnitBlock<U> {
     count: usize,
     block: Block,
     units: PhantomData<U>,
 }
 
 // SAFETY: the units are dropped where this is, which takes `U: Send`.
-unsafe impl<U: Send> Send for Filled<U> {}
+unsafe impl<U: Send> Send for UnitBlock<U> {}
 // SAFETY: a shared reference gives a pointer to the units, and only unsafe code can follow it.
-unsafe impl<U: Send + Sync> Sync for Filled<U> {}
+unsafe impl<U: Send + Sync> Sync for UnitBlock<U> {}
 
-impl<U> Filled<U> {
+impl<U> UnitBlock<U> {
     /// `count` units, which `make` makes in their order.
     #[inline(always)]
     pub(crate) fn new(
@@ -75,7 +75,7 @@ impl<U> Filled<U> {
     }
 }
 
-impl<U> Drop for Filled<U> {
+impl<U> Drop for UnitBlock<U> {
     fn drop(&mut self) {
         // SAFETY: so many units are there, and nobody has them any more.
         unsafe { drop_values(self.start().as_ptr(), self.count) };
@@ -92,14 +92,14 @@ mod tests {
     fn drops_each_unit_once() {
         for memory in [&Memory::default(), &Memory::prefer().prefault()] {
             let unit = Rc::new(());
-            let filled = Filled::new(5, memory, Before::NOTHING, || Rc::clone(&unit)).unwrap();
+            let filled = UnitBlock::new(5, memory, Before::NOTHING, || Rc::clone(&unit)).unwrap();
             assert_eq!(Rc::strong_count(&unit), 6);
             drop(filled);
             assert_eq!(Rc::strong_count(&unit), 1);
 
             let mut left = 3;
             let made = catch_unwind(AssertUnwindSafe(|| {
-                Filled::new(5, memory, Before::NOTHING, || {
+                UnitBlock::new(5, memory, Before::NOTHING, || {
                     left -= 1;
                     assert!(left > 0, "on purpose");
                     Rc::clone(&unit)
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn units_may_have_no_size() {
         let mut made = 0;
-        let filled = Filled::new(7, &Memory::default(), Before::NOTHING, || made += 1).unwrap();
+        let filled = UnitBlock::new(7, &Memory::default(), Before::NOTHING, || made += 1).unwrap();
         drop(filled);
         assert_eq!(made, 7);
     }
