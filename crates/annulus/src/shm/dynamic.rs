@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 pub use claimed::Claimed;
-use ends::{Patience, Receives, Sends};
+use ends::{DynReceiver, DynSender, Patience};
 pub use service::{Client, PendingAnswer, Request, Server, service_types};
 pub use work::WorkQueue;
 
@@ -153,7 +153,7 @@ fn assert_whole(run: &[u8], bytes: usize) {
 
 /// The sending end of a ring. Its drop leaves the ring, as the drop of any handle of that ring does.
 pub struct Sender {
-    end: Box<dyn Sends>,
+    end: Box<dyn DynSender>,
     bytes: usize,
     /// Of a queue that it has joined.
     consumer: Option<Consumers>,
@@ -263,7 +263,7 @@ impl Sender {
         }
     }
 
-    fn new(end: impl Sends + 'static, of: &MessageType) -> Self {
+    fn new(end: impl DynSender + 'static, of: &MessageType) -> Self {
         Self { end: Box::new(end), bytes: of.bytes(), consumer: None }
     }
 
@@ -538,10 +538,10 @@ impl Start {
 }
 
 /// A broadcast ring, as a process has joined it.
-trait Joined: Send + Sync {
-    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat>;
+trait DynRing: Send + Sync {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn DynReceiver>, NoSeat>;
 
-    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives>;
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn DynReceiver>;
 
     fn is_closed(&self) -> bool;
 
@@ -554,16 +554,16 @@ trait Joined: Send + Sync {
 fn unawaited<const WORDS: usize, const LARGE: bool>(
     ring: &broadcast::Subscribable<Block<WORDS, LARGE>, broadcast::Foreign>,
     start: Start,
-) -> Box<dyn Receives> {
+) -> Box<dyn DynReceiver> {
     Box::new(start.join(ring))
 }
 
-impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LARGE>> {
-    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat> {
+impl<const WORDS: usize, const LARGE: bool> DynRing for Accepted<Block<WORDS, LARGE>> {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn DynReceiver>, NoSeat> {
         Ok(self.subscribe_unawaited(start))
     }
 
-    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives> {
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn DynReceiver> {
         unawaited(self.subscribable(), start)
     }
 
@@ -580,13 +580,13 @@ impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LAR
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WORDS, LARGE>> {
-    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat> {
+impl<const WORDS: usize, const LARGE: bool> DynRing for AcceptedLossless<Block<WORDS, LARGE>> {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn DynReceiver>, NoSeat> {
         let joined = if start.is_from_oldest() { self.subscribe_from_oldest() } else { self.subscribe() };
         Ok(Box::new(start.begun(joined?)))
     }
 
-    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives> {
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn DynReceiver> {
         unawaited(self.subscribable(), start)
     }
 
@@ -606,7 +606,7 @@ impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WO
 /// A broadcast ring of another process.
 #[derive(Clone)]
 pub struct Ring {
-    joined: Arc<dyn Joined>,
+    joined: Arc<dyn DynRing>,
     bytes: usize,
     deadline: Option<Duration>,
 }
@@ -624,13 +624,13 @@ impl Ring {
         strategy: WaitStrategy,
     ) -> Result<Self, OpenError> {
         let info = invitation.info()?;
-        let joined: Arc<dyn Joined> = match info.kind() {
+        let joined: Arc<dyn DynRing> = match info.kind() {
             ShmKind::Lossy | ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
-                Ok(Arc::new(blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?) as Arc<dyn Joined>)
+                Ok(Arc::new(blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?) as Arc<dyn DynRing>)
             }),
             ShmKind::Lossless | ShmKind::MpLossless => in_blocks!(of, WORDS, LARGE => {
                 let ring = blocks::accept_lossless::<WORDS, LARGE>(invitation, of, strategy)?;
-                Ok(Arc::new(ring) as Arc<dyn Joined>)
+                Ok(Arc::new(ring) as Arc<dyn DynRing>)
             }),
             kind => Err(OpenError::Kind(kind)),
         }?;
@@ -659,7 +659,7 @@ impl Ring {
         self.receiver(self.joined.subscribe_unawaited(start))
     }
 
-    fn receiver(&self, end: Box<dyn Receives>) -> Receiver {
+    fn receiver(&self, end: Box<dyn DynReceiver>) -> Receiver {
         let silence = Silence::after(self.deadline);
         Receiver { end, other: Other::Publisher(self.clone()), bytes: self.bytes, silence }
     }
@@ -702,7 +702,7 @@ enum Other {
 
 /// The receiving end of a ring. Its drop leaves the ring, as the drop of any handle of that ring does.
 pub struct Receiver {
-    end: Box<dyn Receives>,
+    end: Box<dyn DynReceiver>,
     other: Other,
     bytes: usize,
     silence: Silence,
@@ -752,7 +752,7 @@ impl Receiver {
         }
     }
 
-    fn new(end: impl Receives + 'static, other: Other, of: &MessageType) -> Self {
+    fn new(end: impl DynReceiver + 'static, other: Other, of: &MessageType) -> Self {
         Self { end: Box::new(end), other, bytes: of.bytes(), silence: Silence::after(None) }
     }
 
@@ -778,7 +778,7 @@ impl Receiver {
     /// What was received ends the silence.
     fn heard(
         &mut self,
-        receive: impl FnOnce(&mut dyn Receives) -> Result<(), RecvTimeoutError>,
+        receive: impl FnOnce(&mut dyn DynReceiver) -> Result<(), RecvTimeoutError>,
     ) -> Result<(), RecvTimeoutError> {
         let received = receive(&mut *self.end);
         if received.is_ok() {

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::boxed::Box;
 
-use super::ends::Holds;
+use super::ends::DynClaim;
 
 /// A message that a consumer has claimed: no other one has it. See
 /// [`mpmc::Claimed`](crate::shm::mpmc::Claimed).
@@ -11,7 +11,7 @@ use super::ends::Holds;
 /// Dropped without [`done`](Self::done), it is given again. It may be done by another thread.
 #[must_use = "its drop gives the message back"]
 pub struct Claimed {
-    pub(super) end: Box<dyn Holds>,
+    pub(super) end: Box<dyn DynClaim>,
     pub(super) bytes: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The handles behind the ends, each behind one of two traits: what sends ([`Sends`]), and what receives
-//! ([`Receives`]). Messages are blocks in a broadcast ring, and bytes in a queue.
+//! The handles behind the ends, each behind one of two traits: what sends ([`DynSender`]), and what receives
+//! ([`DynReceiver`]). Messages are blocks in a broadcast ring, and bytes in a queue.
 
 use core::ptr::NonNull;
 use core::time::Duration;
@@ -124,7 +124,7 @@ fn send_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool>(
 }
 
 /// A handle that sends, whatever its ring.
-pub(super) trait Sends: Send {
+pub(super) trait DynSender: Send {
     /// Sends a message of the ring's length.
     fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal>;
 
@@ -237,7 +237,7 @@ macro_rules! waiting_verbs {
     };
 }
 
-impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynSender for Publisher<Block<WORDS, LARGE>> {
     publisher_verbs!();
     lossy_verbs!();
 
@@ -250,7 +250,7 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>, Lossless> {
+impl<const WORDS: usize, const LARGE: bool> DynSender for Publisher<Block<WORDS, LARGE>, Lossless> {
     publisher_verbs!();
 
     waiting_verbs!();
@@ -264,17 +264,17 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynSender for FellowPublisher<Block<WORDS, LARGE>> {
     publisher_verbs!();
     lossy_verbs!();
 }
 
-impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>, Lossless> {
+impl<const WORDS: usize, const LARGE: bool> DynSender for FellowPublisher<Block<WORDS, LARGE>, Lossless> {
     publisher_verbs!();
     waiting_verbs!();
 }
 
-impl<const WORDS: usize, const LARGE: bool> Sends for mpmc::Producer<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynSender for mpmc::Producer<Block<WORDS, LARGE>> {
     publisher_verbs!();
 
     fn send_run(&mut self, run: &[u8], bytes: usize, until: Until) -> Result<(), (usize, Refusal)> {
@@ -288,7 +288,7 @@ impl<const WORDS: usize, const LARGE: bool> Sends for mpmc::Producer<Block<WORDS
 }
 
 /// A slot is a byte: a message is as many slots as it has bytes.
-impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
+impl<K: AnyKind + InPlace> DynSender for Producer<u8, K> {
     fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
         let bytes = message.len();
         let room = match patience {
@@ -342,7 +342,7 @@ impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
 }
 
 /// A handle that receives, whatever its ring.
-pub(super) trait Receives: Waitable {
+pub(super) trait DynReceiver: Waitable {
     /// Receives a message of the ring's length.
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError>;
 
@@ -379,13 +379,13 @@ pub(super) trait Receives: Waitable {
     }
 
     /// Claims a message. `None`: this ring has one receiver for a message from the beginning.
-    fn claim(&mut self, _: Until) -> Option<Result<Box<dyn Holds>, RecvTimeoutError>> {
+    fn claim(&mut self, _: Until) -> Option<Result<Box<dyn DynClaim>, RecvTimeoutError>> {
         None
     }
 }
 
 /// A message that a consumer has claimed, whatever its type.
-pub(super) trait Holds: Send + Sync {
+pub(super) trait DynClaim: Send + Sync {
     /// The message, and zeros behind it.
     fn bytes(&self) -> &[u8];
 
@@ -396,7 +396,7 @@ pub(super) trait Holds: Send + Sync {
     fn producer(&self) -> usize;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Holds for mpmc::Claimed<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynClaim for mpmc::Claimed<Block<WORDS, LARGE>> {
     fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.0)
     }
@@ -486,7 +486,7 @@ fn recv_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool, M: Of
     count
 }
 
-impl<const WORDS: usize, const LARGE: bool, M: OfOthers> Receives for Subscriber<Block<WORDS, LARGE>, M>
+impl<const WORDS: usize, const LARGE: bool, M: OfOthers> DynReceiver for Subscriber<Block<WORDS, LARGE>, M>
 where
     Self: Receive<Item = Block<WORDS, LARGE>>,
 {
@@ -532,7 +532,7 @@ where
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynReceiver for mpmc::Consumer<Block<WORDS, LARGE>> {
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
         unpack(&receive(self, patience)?, message);
         Ok(())
@@ -563,12 +563,12 @@ impl<const WORDS: usize, const LARGE: bool> Receives for mpmc::Consumer<Block<WO
         self.len()
     }
 
-    fn claim(&mut self, until: Until) -> Option<Result<Box<dyn Holds>, RecvTimeoutError>> {
-        Some(self.claim_until(until).map(|claimed| Box::new(claimed) as Box<dyn Holds>))
+    fn claim(&mut self, until: Until) -> Option<Result<Box<dyn DynClaim>, RecvTimeoutError>> {
+        Some(self.claim_until(until).map(|claimed| Box::new(claimed) as Box<dyn DynClaim>))
     }
 }
 
-impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
+impl<K: AnyKind + InPlace> DynReceiver for Consumer<u8, K> {
     fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
         let bytes = message.len();
         let there = match patience {

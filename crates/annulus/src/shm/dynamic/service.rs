@@ -33,10 +33,10 @@ pub fn service_types(invitation: &Invitation) -> Result<(MessageType, MessageTyp
 }
 
 /// A server, whatever its answers.
-trait Serves: Waitable + Send + Sync {
-    fn poll(&mut self) -> Look<Result<Box<dyn Asked>, RecvError>>;
+trait DynServer: Waitable + Send + Sync {
+    fn poll(&mut self) -> Look<Result<Box<dyn DynRequest>, RecvError>>;
 
-    fn recv_late(&mut self, until: Until) -> Option<Result<Box<dyn Asked>, RecvError>>;
+    fn recv_late(&mut self, until: Until) -> Option<Result<Box<dyn DynRequest>, RecvError>>;
 
     fn closer(&self) -> Closer;
 
@@ -47,14 +47,14 @@ trait Serves: Waitable + Send + Sync {
     fn total_corrupt(&self) -> u64;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Serves for service::Server<AskedBytes, Block<WORDS, LARGE>> {
-    fn poll(&mut self) -> Look<Result<Box<dyn Asked>, RecvError>> {
-        self.poll_recv().map(|found| found.map(|request| Box::new(request) as Box<dyn Asked>))
+impl<const WORDS: usize, const LARGE: bool> DynServer for service::Server<AskedBytes, Block<WORDS, LARGE>> {
+    fn poll(&mut self) -> Look<Result<Box<dyn DynRequest>, RecvError>> {
+        self.poll_recv().map(|found| found.map(|request| Box::new(request) as Box<dyn DynRequest>))
     }
 
-    fn recv_late(&mut self, until: Until) -> Option<Result<Box<dyn Asked>, RecvError>> {
+    fn recv_late(&mut self, until: Until) -> Option<Result<Box<dyn DynRequest>, RecvError>> {
         let found = Receive::recv_late(self, until)?;
-        Some(found.map(|request| Box::new(request) as Box<dyn Asked>))
+        Some(found.map(|request| Box::new(request) as Box<dyn DynRequest>))
     }
 
     fn closer(&self) -> Closer {
@@ -77,7 +77,7 @@ impl<const WORDS: usize, const LARGE: bool> Serves for service::Server<AskedByte
 /// Receives the questions of all clients, as a [`service::Server`] does. Its drop closes the service, and
 /// refuses what was not received.
 pub struct Server {
-    end: Box<dyn Serves>,
+    end: Box<dyn DynServer>,
     question_bytes: usize,
     answer_bytes: usize,
 }
@@ -140,7 +140,7 @@ impl Server {
         self.answer_bytes
     }
 
-    fn request(&self, end: Box<dyn Asked>) -> Request {
+    fn request(&self, end: Box<dyn DynRequest>) -> Request {
         Request { end, answer_bytes: self.answer_bytes }
     }
 
@@ -235,7 +235,7 @@ impl fmt::Debug for Server {
 }
 
 /// A request, whatever its answer.
-trait Asked: Send + Sync {
+trait DynRequest: Send + Sync {
     fn question(&self) -> &[u8];
 
     fn client(&self) -> ClientId;
@@ -245,7 +245,7 @@ trait Asked: Send + Sync {
     fn answer(self: Box<Self>, answer: &[u8]) -> Result<(), ClientGone<()>>;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Asked for service::Request<AskedBytes, Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynRequest for service::Request<AskedBytes, Block<WORDS, LARGE>> {
     fn question(&self) -> &[u8] {
         (**self).question()
     }
@@ -266,7 +266,7 @@ impl<const WORDS: usize, const LARGE: bool> Asked for service::Request<AskedByte
 /// A question that is to be answered, once. Its drop refuses it. See [`service::Request`].
 #[must_use = "its drop refuses the question"]
 pub struct Request {
-    end: Box<dyn Asked>,
+    end: Box<dyn DynRequest>,
     answer_bytes: usize,
 }
 
@@ -317,8 +317,8 @@ impl fmt::Debug for Request {
 }
 
 /// A client, whatever its answers.
-trait AsksBytes: Send + Sync {
-    fn ask(&mut self, question: AskedBytes) -> Result<Box<dyn Pending>, AskError<AskedBytes>>;
+trait DynClient: Send + Sync {
+    fn ask(&mut self, question: AskedBytes) -> Result<Box<dyn DynPendingAnswer>, AskError<AskedBytes>>;
 
     fn capacity(&self) -> usize;
 
@@ -327,8 +327,8 @@ trait AsksBytes: Send + Sync {
     fn is_closed(&self) -> bool;
 }
 
-impl<const WORDS: usize, const LARGE: bool> AsksBytes for service::Client<AskedBytes, Block<WORDS, LARGE>> {
-    fn ask(&mut self, question: AskedBytes) -> Result<Box<dyn Pending>, AskError<AskedBytes>> {
+impl<const WORDS: usize, const LARGE: bool> DynClient for service::Client<AskedBytes, Block<WORDS, LARGE>> {
+    fn ask(&mut self, question: AskedBytes) -> Result<Box<dyn DynPendingAnswer>, AskError<AskedBytes>> {
         Ok(Box::new(self.ask(question)?))
     }
 
@@ -347,7 +347,7 @@ impl<const WORDS: usize, const LARGE: bool> AsksBytes for service::Client<AskedB
 
 /// Asks a server, as a [`service::Client`] does.
 pub struct Client {
-    end: Box<dyn AsksBytes>,
+    end: Box<dyn DynClient>,
     server: Peer,
     question_bytes: usize,
     answer_bytes: usize,
@@ -442,11 +442,11 @@ impl fmt::Debug for Client {
 }
 
 /// An answer that is to come, whatever its size.
-trait Pending: Waitable + Send + Sync {
+trait DynPendingAnswer: Waitable + Send + Sync {
     fn recv(&mut self, answer: &mut [u8], until: Until) -> Result<(), AnswerError>;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Pending for service::PendingAnswer<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynPendingAnswer for service::PendingAnswer<Block<WORDS, LARGE>> {
     fn recv(&mut self, answer: &mut [u8], until: Until) -> Result<(), AnswerError> {
         unpack(&self.recv_until(until)?, answer);
         Ok(())
@@ -456,7 +456,7 @@ impl<const WORDS: usize, const LARGE: bool> Pending for service::PendingAnswer<B
 /// The answer to a question, which is to come. Its drop gives the answer up. See [`service::PendingAnswer`].
 #[must_use = "the answer comes here"]
 pub struct PendingAnswer {
-    end: Box<dyn Pending>,
+    end: Box<dyn DynPendingAnswer>,
     bytes: usize,
 }
 

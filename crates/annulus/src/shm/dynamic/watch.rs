@@ -59,7 +59,7 @@ pub fn table(settings: Settings, of: &MessageType) -> Result<Shared<Sender>, Ope
 }
 
 /// What writes to a table, of blocks of whatever size.
-trait Writes: Send + Sync {
+trait DynWriter: Send + Sync {
     /// False: it is closed.
     fn send(&mut self, cell: usize, value: &[u8]) -> bool;
 
@@ -75,7 +75,7 @@ trait Writes: Send + Sync {
     fn is_closed(&self) -> bool;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Writes for typed::Sender<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynWriter for typed::Sender<Block<WORDS, LARGE>> {
     fn send(&mut self, cell: usize, value: &[u8]) -> bool {
         self.send_to(cell, block(value)).is_ok()
     }
@@ -107,7 +107,7 @@ impl<const WORDS: usize, const LARGE: bool> Writes for typed::Sender<Block<WORDS
 /// Writes the values of a table: see [`watch::Sender`](crate::shm::watch::Sender). Made by [`table`]. Its
 /// drop ends the table.
 pub struct Sender {
-    table: Box<dyn Writes>,
+    table: Box<dyn DynWriter>,
     bytes: usize,
 }
 
@@ -203,11 +203,11 @@ impl fmt::Debug for Sender {
 }
 
 /// What reads a table, of blocks of whatever size.
-trait Reads: Send + Sync {
+trait DynReader: Send + Sync {
     fn get(&self, cell: usize, value: &mut [u8]) -> Result<u64, GetError>;
 
     /// What waits for changes of this cell, which is there, or of all.
-    fn changes(&self, cell: Option<usize>) -> Box<dyn Tells>;
+    fn changes(&self, cell: Option<usize>) -> Box<dyn DynChanges>;
 
     fn cells(&self) -> usize;
 
@@ -218,14 +218,14 @@ trait Reads: Send + Sync {
     fn state(&self) -> PeerState;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Reads for typed::AcceptedWatch<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynReader for typed::AcceptedWatch<Block<WORDS, LARGE>> {
     fn get(&self, cell: usize, value: &mut [u8]) -> Result<u64, GetError> {
         let (written, found) = self.get_counted(cell)?;
         unpack(&found, value);
         Ok(written)
     }
 
-    fn changes(&self, cell: Option<usize>) -> Box<dyn Tells> {
+    fn changes(&self, cell: Option<usize>) -> Box<dyn DynChanges> {
         match cell {
             Some(cell) => Box::new(self.receiver_of(cell).expect("there is such a cell")),
             None => Box::new(self.changes()),
@@ -252,7 +252,7 @@ impl<const WORDS: usize, const LARGE: bool> Reads for typed::AcceptedWatch<Block
 /// A table of another process, or one cell, mapped read-only. It can be cloned.
 #[derive(Clone)]
 pub struct AcceptedWatch {
-    table: Arc<dyn Reads>,
+    table: Arc<dyn DynReader>,
     bytes: usize,
 }
 
@@ -379,19 +379,19 @@ impl fmt::Debug for AcceptedWatch {
 }
 
 /// What is told of changes, of blocks of whatever size.
-trait Tells: Waitable + Sync {
+trait DynChanges: Waitable + Sync {
     /// Receives a change, and returns its cell.
     fn recv(&mut self, value: &mut [u8], patience: Patience) -> Result<usize, RecvTimeoutError>;
 }
 
-impl<const WORDS: usize, const LARGE: bool> Tells for typed::Receiver<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynChanges for typed::Receiver<Block<WORDS, LARGE>> {
     fn recv(&mut self, value: &mut [u8], patience: Patience) -> Result<usize, RecvTimeoutError> {
         unpack(&receive(self, patience)?, value);
         Ok(self.cell())
     }
 }
 
-impl<const WORDS: usize, const LARGE: bool> Tells for typed::Changes<Block<WORDS, LARGE>> {
+impl<const WORDS: usize, const LARGE: bool> DynChanges for typed::Changes<Block<WORDS, LARGE>> {
     fn recv(&mut self, value: &mut [u8], patience: Patience) -> Result<usize, RecvTimeoutError> {
         let Change { cell, value: found } = receive(self, patience)?;
         unpack(&found, value);
@@ -404,7 +404,7 @@ impl<const WORDS: usize, const LARGE: bool> Tells for typed::Changes<Block<WORDS
 ///
 /// No change is lost, and each cell is told of once, with the value that is newest when it is received.
 pub struct Changes {
-    end: Box<dyn Tells>,
+    end: Box<dyn DynChanges>,
     table: AcceptedWatch,
 }
 
