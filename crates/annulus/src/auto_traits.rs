@@ -40,8 +40,8 @@
 //!
 //! An error may have one of the system in it, which nobody changes.
 //!
-//! The future of a verb borrows its handle by `&mut`, and is what a `&mut` is. A stream that owns its handle
-//! is whole.
+//! A future borrows its handle by `&mut`, so it is `UnwindSafe` exactly when a `&mut` is: never. A stream
+//! that owns its handle is as `UnwindSafe` as the handle.
 //!
 //! # After a pin
 //!

@@ -7,8 +7,8 @@
 //!
 //! *Ownership.* The waker has a share in the descriptor. So it stays open while a sender is about to write,
 //! wherever the notifier is meanwhile, and the sender never writes to another file with the same number. The
-//! receiver keeps its ring, and so the event. A caller that gets hold of the receiver could put another one
-//! in its place, so the listener is given up before that.
+//! receiver keeps its ring, and so the eventcount. A caller that gets hold of the receiver could put another
+//! one in its place, so the listener is given up before that.
 
 use core::fmt;
 use core::task::Waker;
@@ -23,7 +23,7 @@ use crate::receive::Waitable;
 use crate::sync::seeded;
 use crate::wait::{Listener, Look, UntilReady};
 
-/// How often [`Notifier::arm`] registers anew where its receiver waits at another event each time.
+/// How often [`Notifier::arm`] registers anew where its receiver waits at another eventcount each time.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// What a caller of [`Notifier::arm`] does next.
@@ -90,47 +90,15 @@ pub enum Readiness {
 /// - *A wake-up in place of another's is passed on.* In a queue with many consumers, one message wakes one of
 ///   them. If that is a notifier which is then disarmed or dropped, it wakes another consumer.
 ///
-/// # Level or edge
+/// # The descriptor
 ///
-/// The descriptor stays readable from the wake-up to the next [`arm`](Self::arm) or
-/// [`disarm`](Self::disarm), which clear it. So both kinds of trigger work. A level-triggered loop must call
-/// one of these after each wake-up, or else it is woken again at once. With an edge trigger each arming has
-/// an edge of its own. A one-shot trigger (`EPOLLONESHOT`, `IORING_OP_POLL_ADD`) is set again after each
-/// [`Readiness::Armed`].
-///
-/// Take the descriptor out of an `epoll` (`EPOLL_CTL_DEL`) before you drop the notifier. The write of a
-/// sender that was about to write may come after the drop, and an `epoll` that still has the descriptor then
-/// reports it. It does so, too, as long as there is a duplicate (by `dup`, or in a child process): to close
-/// the notifier's own descriptor does not take it out.
-///
-/// Only poll for the descriptor. A program that reads from it, or writes to it, takes wake-ups from the
-/// notifier, or gives it wake-ups for nothing.
-///
-/// # What it costs
-///
-/// - *A sender* pays what it pays for a thread that sleeps: while no notifier is armed, it looks at one word.
-///   For one that is armed, it takes a bounded number of steps without a lock, and makes one system call, a
-///   `write` to an `eventfd`, which never blocks. It does so once for each arming. A thread with real-time
-///   deadlines may publish, if it has the time for that call. The kernel wakes the thread that waits inside
-///   the call. If the notifier is dropped at that moment, the sender also closes the descriptor.
-/// - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
-///   [`prepare_process`](crate::wait::prepare_process)). The first arming at a ring may allocate memory for
-///   the waker.
-/// - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a
-///   thread of the library waits for them, with the feature `shm`. Before the process has
-///   [registered](crate::wait::prepare_process), a thread looks in its place, a few times in all.)
-///
-/// If the system refuses the `membarrier` (a sandbox that came after the ring), `arm` waits a millisecond in
-/// its place, and nothing is lost.
-///
-/// # With tokio
-///
-/// Put it into an `AsyncFd`, with an interest in reading only. (A notifier has the same descriptor until it
-/// is dropped, which is what `AsyncFd` wants to be promised. An `AsyncFd` that is dropped takes it out of the
-/// `epoll` first.) Call `clear_ready` after each wait and before
-/// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
+/// Only poll for the descriptor: a program that reads from it, or writes to it, takes wake-ups from the
+/// notifier, or gives it wake-ups for nothing. Take it out of an `epoll` (`EPOLL_CTL_DEL`) before you drop
+/// the notifier. The guide says more: [level and edge triggers](crate::guide::waiting#level-or-edge), [what a
+/// descriptor costs](crate::guide::waiting#what-a-descriptor-costs), and [how to use it with
+/// tokio](crate::guide::waiting#with-tokio).
 pub struct Notifier<R: Waitable> {
-    /// Armed, or woken since. Its event is the receiver's.
+    /// Armed, or woken since. Its eventcount is the receiver's.
     listener: Option<Listener>,
     /// It had a wake-up for itself, in place of any other waiter, and has not found nothing since.
     has_wake_up: bool,
@@ -190,8 +158,8 @@ impl<R: Waitable> Notifier<R> {
             self.has_wake_up = false;
             let waker = Waker::from(Arc::clone(&self.signal));
             let receiver = self.receiver.as_mut().expect(THERE);
-            // SAFETY: the events live as long as the receiver, which is in its place until the listener is
-            // gone: `get_mut`, `into_inner` and the drop give up the listener first.
+            // SAFETY: the eventcounts live as long as the receiver, which is in its place until the listener
+            // is gone: `get_mut`, `into_inner` and the drop give up the listener first.
             let (look, is_owed) =
                 unsafe { Listener::register_and_look(&mut self.listener, &mut UntilReady(receiver), &waker) };
             match look {
@@ -269,7 +237,8 @@ impl<R: Waitable> Notifier<R> {
         }
     }
 
-    /// The same, for a caller that may not look afterwards.
+    /// Gives up the listener. If the notifier was woken in place of another waiter, and has not found its
+    /// ring empty since, this wakes another one, because the caller may never look again.
     fn pass_on(&mut self) {
         self.drop_listener();
         if core::mem::take(&mut self.has_wake_up) && !seeded!("notifier_keeps_wake_up") {

@@ -110,7 +110,7 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
         head.shares.load(Ordering::Acquire) == WEAK || head.shares.fetch_sub(WEAK, Ordering::AcqRel) == WEAK;
     if is_last {
         // SAFETY: nobody has anything of it any more.
-        unsafe { free_room(value) };
+        unsafe { free_allocation(value) };
     }
 }
 
@@ -118,7 +118,7 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
 ///
 /// It is freed once, and nobody has anything of it any more.
 #[inline(always)]
-unsafe fn free_room<T: ?Sized>(value: NonNull<T>) {
+unsafe fn free_allocation<T: ?Sized>(value: NonNull<T>) {
     // SAFETY: the caller's promise. (The head needs no drop, except in models.)
     unsafe {
         let allocation = head_of(value).allocation;
@@ -237,7 +237,7 @@ unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_unique: bool) {
         fn drop(&mut self) {
             let Self(value, is_unique) = *self;
             // SAFETY: the weak count of all shares is given up once. A handle that is alone has the only one.
-            unsafe { if is_unique { free_room(value) } else { weak_goes(value) } };
+            unsafe { if is_unique { free_allocation(value) } else { weak_goes(value) } };
         }
     }
     let _allocation = Leaving(value, is_unique);
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destructor_that_panics_frees_the_room() {
+    fn a_destructor_that_panics_frees_the_allocation() {
         struct Panics(u64);
         impl Drop for Panics {
             fn drop(&mut self) {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_room_drops_nothing() {
+    fn an_empty_allocation_drops_nothing() {
         drop(Common::<OnLines>::allocation());
     }
 }

@@ -43,7 +43,7 @@ impl<T> Link<T> {
 }
 
 impl<T> Link<T> {
-    /// What is on lines of its own lies in [room for that](OwnLines).
+    /// What is on lines of its own lies in [an allocation for that](OwnLines).
     const IS_ON_LINES: bool = align_of::<T>() > align_of::<u128>();
 
     fn made(new: T) -> *mut T {

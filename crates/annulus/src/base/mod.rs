@@ -1,4 +1,4 @@
-//! Small parts that need nothing of rings: numbers, links, lists, counts, room on lines.
+//! Small parts that need nothing of rings: numbers, links, lists, counts, allocations.
 
 pub(crate) mod aligned;
 pub(crate) mod allocation;

@@ -118,7 +118,8 @@ macro_rules! awaits_subscribers {
         ) -> impl core::future::Future<Output = bool> + Unpin {
             let $publisher = self;
             let subscribers = $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count);
-            // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+            // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps
+            // alive.
             unsafe { $crate::wait::Waiting::new(subscribers) }
         }
     };

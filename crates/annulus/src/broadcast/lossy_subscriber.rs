@@ -306,7 +306,7 @@ impl<T: Message, M: MayLose> Subscriber<T, M> {
     pub fn recv_or_lag_async(
         &mut self,
     ) -> impl Future<Output = Result<T, LossyRecvError<M::Corrupt>>> + Unpin {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(OrLag(self)) }
     }
 }
@@ -317,7 +317,7 @@ impl<T: Message, M: MayLose> Subscriber<T, M> {
     #[doc(hidden)]
     #[inline]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError<M::Corrupt>>> {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Armed::new(OrLag(self), |or_lag| or_lag.0.wait_strategy(), |_, found| found) }
     }
 }

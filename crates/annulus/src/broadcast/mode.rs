@@ -5,12 +5,12 @@
 //! (`progress.rs`). The compiler knows by the role which way it is, so a plain subscriber has no branch.
 //!
 //! ```text
-//! begin    tell, as a stage, that what was received before is processed
-//! admits   may it look at the message at the cursor? A plain subscriber may.
-//! floor    the upstreams of a stage lost messages before it. A plain subscriber has no upstreams.
-//!          … the message is copied or read: `subscriber.rs`, `event/subscriber.rs`
-//! advance  publishers of a lossless ring see how far the subscriber is
-//! event    nothing there: where to sleep, and which word to watch
+//! begin       tell, as a stage, that what was received before is processed
+//! admits      may it look at the message at the cursor? A plain subscriber may.
+//! floor       the upstreams of a stage lost messages before it. A plain subscriber has no upstreams.
+//!             … the message is copied or read: `subscriber.rs`, `event/subscriber.rs`
+//! advance     publishers of a lossless ring see how far the subscriber is
+//! wait_point  nothing there: where to sleep, and which word to watch
 //! ```
 
 #![allow(private_bounds, private_interfaces, reason = "this is what seals the traits")]

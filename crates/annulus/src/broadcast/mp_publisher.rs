@@ -536,7 +536,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let put = |claimed, message| self.put_admitted(claimed, message);
         let claim = claim_of_one(FromHead, &self.shared);
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
 }
@@ -562,7 +562,7 @@ macro_rules! publishers {
         impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {
             fn room(&mut self) -> RoomArm<'_> {
                 let claimable = Claimable::of(FromHead, &self.shared);
-                // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
+                // SAFETY: the eventcounts are in the ring's shared state, which the handle keeps alive.
                 unsafe { RoomArm::new(claimable, Claimable::strategy) }
             }
         }

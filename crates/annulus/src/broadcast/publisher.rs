@@ -62,9 +62,6 @@ pub struct Publisher<T, M: Mode = Lossy> {
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
-/// Messages between two looks for sleepers in a batch.
-pub(super) const NOTIFY_EVERY: usize = 64;
-
 impl<T: Message> Publisher<T> {
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing;
     /// O(`size_of::<T>()`).
@@ -174,142 +171,6 @@ impl<T: Message> Publisher<T> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.sole.shared.is_ending()
-    }
-}
-
-impl<T: Message, M: Mode> Publisher<T, M> {
-    /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
-    /// admitted before. [`Refusal::Closed`] if somebody closed the ring before this message.
-    #[inline(always)]
-    // Decision 0102: the one way to put a message.
-    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let SolePublisher { shared: handle, next, .. } = &mut self.sole;
-        let (shared, sequence) = (&**handle, *next);
-        // SAFETY: the handle keeps the ring alive. The ring is for one publisher, which is this one, is here,
-        // and has published all before.
-        let written = unsafe { handle.slots.write(Writers::One, sequence, message) };
-        if shared.head.needs_slow_path(sequence) {
-            *next = shared.publish_slow_path(written.without_slot());
-            return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
-        }
-        written.publish();
-        *next = sequence.next();
-        shared.published.notify();
-        Ok(())
-    }
-
-    /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody
-    /// has closed the ring.
-    #[inline(always)]
-    pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
-        let (handle, first) = (&self.sole.shared, self.sole.next);
-        let (shared, mut next) = (&**handle, first);
-        for part in messages.chunks(NOTIFY_EVERY) {
-            let before = next;
-            for message in part {
-                // SAFETY: as in `put`.
-                let written = unsafe { handle.slots.write(Writers::One, next, message) };
-                let sequence = next;
-                if shared.head.needs_slow_path(sequence) {
-                    next = shared.publish_slow_path(written.without_slot());
-                    if next == sequence {
-                        break;
-                    }
-                } else {
-                    written.publish();
-                    next = sequence.next();
-                }
-            }
-            if !seeded!("batch_wakes_nobody") {
-                shared.published.notify();
-            }
-            if next.since(before) < part.len() as u64 {
-                break;
-            }
-        }
-        self.sole.next = next;
-        // At most as many as there are.
-        next.since(first) as usize
-    }
-}
-
-/// What [`Publisher`] and [`event::Publisher`](super::event::Publisher) are made of.
-///
-/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
-/// take and return values, so that it can live in registers.
-pub(super) struct SolePublisher<S: Store> {
-    pub(super) shared: Handle<S, Publishing>,
-    /// The next sequence to publish; the ring's head is a lower bound of it.
-    pub(super) next: Sequence,
-    /// Where subscribers are waited for: messages before this one may be written without another look at the
-    /// gate.
-    limit: Sequence,
-}
-
-impl<S: Strided> SolePublisher<S> {
-    pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
-        let next = shared.first();
-        Self { shared, next, limit: next }
-    }
-
-    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never
-    /// [`Refusal::Full`].
-    #[inline(always)]
-    pub(super) fn admit(&mut self) -> Result<(), Refusal> {
-        if !self.may_write() {
-            self.limit = wait_for_free_slot(&self.shared, self.next)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the next message may be written without a look at the gate.
-    // Mutants: `with false`: it looks at the gate.
-    #[inline(always)]
-    fn may_write(&self) -> bool {
-        // Mutants: `|| with &&`, `< with >`: it looks at the gate.
-        (self.next < self.limit || seeded!("lossless_overtakes")) && !self.shared.is_abandoned()
-    }
-
-    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
-    #[inline(always)]
-    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        if !self.may_write() {
-            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, deadline)?;
-        }
-        Ok(())
-    }
-
-    /// As [`admit`](Self::admit); [`Refusal::Full`] once the time has passed.
-    #[inline(always)]
-    pub(super) fn admit_until(&mut self, until: Until) -> Result<(), Refusal> {
-        if !self.may_write() {
-            let strategy = until.strategy_or(|| self.shared.strategy);
-            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, until.deadline())?;
-        }
-        Ok(())
-    }
-
-    /// As [`admit`](Self::admit), without waiting.
-    #[inline(always)]
-    pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
-        if !self.may_write() {
-            self.limit = look_for_free_slot(&self.shared, self.next)?;
-        }
-        Ok(())
-    }
-
-    /// How many messages have been published.
-    #[inline]
-    pub(super) fn published(&self) -> u64 {
-        self.next.since(self.shared.first())
-    }
-
-    /// How many messages may be written without another look at the gate.
-    // Mutants: `with 0`, `with 1`: one by one.
-    #[inline]
-    pub(super) fn free_slots(&self) -> usize {
-        usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
     }
 }
 
@@ -529,36 +390,6 @@ impl<T: Message> Publisher<T, Lossless> {
     pub(crate) fn wait_for_room(&mut self, until: Until) -> Result<(), Refusal> {
         self.sole.admit_until(until)
     }
-
-    /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
-    #[inline(always)]
-    pub(super) fn put_admitted<E: GiveBack<T>>(
-        &mut self,
-        admitted: Result<(), Refusal>,
-        message: T,
-    ) -> Result<(), E> {
-        let put = admitted.and_then(|()| self.put(&message));
-        put.map_err(|refusal| E::of(refusal, message))
-    }
-
-    /// Writes all of `messages`, or returns what is left and why.
-    #[inline]
-    fn put_in_free_slots<'m>(
-        &mut self,
-        messages: &'m [T],
-        strategy: WaitStrategy,
-        deadline: Deadline,
-    ) -> Result<(), (&'m [T], Refusal)> {
-        in_parts(messages, |rest| {
-            self.sole.admit_by(strategy, deadline)?;
-            // At least 1: it was admitted.
-            let part = &rest[..self.sole.free_slots().clamp(1, rest.len())];
-            match self.put_all(part) {
-                0 => Err(Refusal::Closed),
-                count => Ok(count),
-            }
-        })
-    }
 }
 
 #[cfg(feature = "async")]
@@ -596,11 +427,90 @@ impl<T: Message> Publisher<T, Lossless> {
     }
 }
 
+/// What [`Publisher`] and [`event::Publisher`](super::event::Publisher) are made of.
+///
+/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
+/// take and return values, so that it can live in registers.
+pub(super) struct SolePublisher<S: Store> {
+    pub(super) shared: Handle<S, Publishing>,
+    /// The next sequence to publish; the ring's head is a lower bound of it.
+    pub(super) next: Sequence,
+    /// Where subscribers are waited for: messages before this one may be written without another look at the
+    /// gate.
+    limit: Sequence,
+}
+
+impl<S: Strided> SolePublisher<S> {
+    pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
+        let next = shared.first();
+        Self { shared, next, limit: next }
+    }
+
+    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never
+    /// [`Refusal::Full`].
+    #[inline(always)]
+    pub(super) fn admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_free_slot(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+    #[inline(always)]
+    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once the time has passed.
+    #[inline(always)]
+    pub(super) fn admit_until(&mut self, until: Until) -> Result<(), Refusal> {
+        if !self.may_write() {
+            let strategy = until.strategy_or(|| self.shared.strategy);
+            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, until.deadline())?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit), without waiting.
+    #[inline(always)]
+    pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = look_for_free_slot(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next message may be written without a look at the gate.
+    // Mutants: `with false`: it looks at the gate.
+    #[inline(always)]
+    fn may_write(&self) -> bool {
+        // Mutants: `|| with &&`, `< with >`: it looks at the gate.
+        (self.next < self.limit || seeded!("lossless_overtakes")) && !self.shared.is_abandoned()
+    }
+
+    /// How many messages have been published.
+    #[inline]
+    pub(super) fn published(&self) -> u64 {
+        self.next.since(self.shared.first())
+    }
+
+    /// How many messages may be written without another look at the gate.
+    // Mutants: `with 0`, `with 1`: one by one.
+    #[inline]
+    pub(super) fn free_slots(&self) -> usize {
+        usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
+    }
+}
+
 /// Makes sure that the next message may be written. The caller writes the message before it waits for
 /// anything else. Never [`Refusal::Full`].
 #[cfg(feature = "async")]
 pub(super) async fn admitted<S: Strided>(sole: &mut SolePublisher<S>) -> Result<(), Refusal> {
-    // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+    // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
     unsafe { Waiting::new(AwaitRoom(sole)) }.await
 }
 
@@ -620,13 +530,105 @@ impl<S: Strided> SoleSender for SolePublisher<S> {
     }
 }
 
+impl<T: Message> Publisher<T, Lossless> {
+    /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
+    #[inline(always)]
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        message: T,
+    ) -> Result<(), E> {
+        let put = admitted.and_then(|()| self.put(&message));
+        put.map_err(|refusal| E::of(refusal, message))
+    }
+
+    /// Writes all of `messages`, or returns what is left and why.
+    #[inline]
+    fn put_in_free_slots<'m>(
+        &mut self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), (&'m [T], Refusal)> {
+        in_parts(messages, |rest| {
+            self.sole.admit_by(strategy, deadline)?;
+            // At least 1: it was admitted.
+            let part = &rest[..self.sole.free_slots().clamp(1, rest.len())];
+            match self.put_all(part) {
+                0 => Err(Refusal::Closed),
+                count => Ok(count),
+            }
+        })
+    }
+}
+
+/// Messages between two looks for sleepers in a batch.
+pub(super) const NOTIFY_EVERY: usize = 64;
+
+impl<T: Message, M: Mode> Publisher<T, M> {
+    /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
+    /// admitted before. [`Refusal::Closed`] if somebody closed the ring before this message.
+    #[inline(always)]
+    // Decision 0102: the one way to put a message.
+    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let SolePublisher { shared: handle, next, .. } = &mut self.sole;
+        let (shared, sequence) = (&**handle, *next);
+        // SAFETY: the handle keeps the ring alive. The ring is for one publisher, which is this one, is here,
+        // and has published all before.
+        let written = unsafe { handle.slots.write(Writers::One, sequence, message) };
+        if shared.head.needs_slow_path(sequence) {
+            *next = shared.publish_slow_path(written.without_slot());
+            return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
+        }
+        written.publish();
+        *next = sequence.next();
+        shared.published.notify();
+        Ok(())
+    }
+
+    /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody
+    /// has closed the ring.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
+        let (handle, first) = (&self.sole.shared, self.sole.next);
+        let (shared, mut next) = (&**handle, first);
+        for part in messages.chunks(NOTIFY_EVERY) {
+            let before = next;
+            for message in part {
+                // SAFETY: as in `put`.
+                let written = unsafe { handle.slots.write(Writers::One, next, message) };
+                let sequence = next;
+                if shared.head.needs_slow_path(sequence) {
+                    next = shared.publish_slow_path(written.without_slot());
+                    if next == sequence {
+                        break;
+                    }
+                } else {
+                    written.publish();
+                    next = sequence.next();
+                }
+            }
+            if !seeded!("batch_wakes_nobody") {
+                shared.published.notify();
+            }
+            if next.since(before) < part.len() as u64 {
+                break;
+            }
+        }
+        self.sole.next = next;
+        // At most as many as there are.
+        next.since(first) as usize
+    }
+}
+
 #[cfg(feature = "std")]
 impl<T: Message> Publisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
                 move |message| publisher.put_admitted(found, message)

@@ -1,5 +1,5 @@
 //! [`RingState`]: a ring, as all its handles share it: the slots, how far the publishers are
-//! (`frontier.rs`), the gate, and the events at which handles sleep.
+//! (`frontier.rs`), the gate, and the eventcounts at which handles sleep.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) struct RingState<S> {
     /// Where subscribers sleep that wait for a message.
     pub(super) published: EventCount,
     /// Where handles sleep that wait for a cursor to move: publishers at the gate, stages behind others.
-    // Decision 0020: one event for all cursors.
+    // Decision 0020: one eventcount for all cursors.
     pub(super) released: EventCount,
     /// Tells it from other rings, once somebody asks.
     identity: Link<Identity>,
@@ -136,7 +136,7 @@ pub(super) struct Elsewhere {
 }
 
 impl<S: Store> RingState<S> {
-    /// What has to be before the slots, so that they lie in one room with it.
+    /// What has to be before the slots, so that they lie in one allocation with it.
     pub(super) const BEFORE: Before = Common::<Self>::BEFORE;
 
     /// The first shares of it, with one handle on each side.
@@ -188,10 +188,10 @@ impl<S: Store> RingState<S> {
         name: Name,
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
-        let room = parts.store.block_mut().allocation_before::<Self>();
-        let dst = room.dst().as_ptr();
+        let allocation = parts.store.block_mut().allocation_before::<Self>();
+        let dst = allocation.dst().as_ptr();
         let RingParts { store, capacity, first, writers, stride, mirror } = ManuallyDrop::into_inner(parts);
-        // SAFETY: the room is new, and `dst` is in it. These are all fields.
+        // SAFETY: the allocation is new, and `dst` is in it. These are all fields.
         unsafe {
             (&raw mut (*dst).store).write(store);
             (&raw mut (*dst).index).write(Index::new(capacity));
@@ -215,7 +215,7 @@ impl<S: Store> RingState<S> {
                 // Unreached: for systems without membarrier
                 (*dst).head.always_take_slow_path();
             }
-            room.filled()
+            allocation.filled()
         }
     }
 

@@ -468,7 +468,7 @@ impl<T: Message> FellowPublisher<T, Lossless> {
         let Self { shared, claimant, .. } = self;
         let shared = &*shared;
         let claim = claim_of_one(claimant, shared);
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe {
             Armed::new(claim, AwaitClaim::strategy, move |_, claimed| {
                 fill_claim(claimed, move |claimed: Result<ClaimedRun, Refusal>, message| {
@@ -487,7 +487,7 @@ impl<T: Message> FellowPublisher<T, Lossless> {
 impl<T: Message> WaitsForRoom for FellowPublisher<T, Lossless> {
     fn room(&mut self) -> RoomArm<'_> {
         let claimable = Claimable::of(&mut self.claimant, &self.shared);
-        // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the handle keeps alive.
         unsafe { RoomArm::new(claimable, Claimable::strategy) }
     }
 }

@@ -393,7 +393,7 @@ pub(super) async fn claimed<S: Strided>(
     shared: &Handle<S, Publishing>,
 ) -> Result<ClaimedRun, Refusal> {
     let shared: &RingState<S> = shared;
-    // SAFETY: the events are in the ring's shared state, which `shared` borrows.
+    // SAFETY: the eventcounts are in the ring's shared state, which `shared` borrows.
     unsafe { Waiting::new(claim_of_one(claiming, shared)) }.await
 }
 

@@ -317,6 +317,51 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 }
 
+// The way of a message.
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// What every receiving verb begins with.
+    #[inline(always)]
+    pub(super) fn begin(&mut self) {
+        self.shared.begin(self.cursor);
+    }
+
+    /// The next message, which publishers need not keep any longer.
+    #[inline]
+    pub(super) fn next<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
+        let message = self.take(message)?;
+        self.release();
+        Ok(message)
+    }
+
+    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
+    #[inline]
+    pub(super) fn take<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
+        let message = self.read(message)?;
+        self.cursor = self.cursor.next();
+        Ok(message)
+    }
+
+    /// A copy of the next message, if it is there; the cursor stays where it is.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<T> {
+        let mut message = MaybeUninit::uninit();
+        self.read(&mut message).ok().map(Value::take)
+    }
+
+    /// Passes the message that [`peek`](Self::peek) returned.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        self.cursor = self.cursor.next();
+        self.release();
+    }
+}
+
 /// Defines the one read that everything else is made of: the message at the cursor, which stays where it is.
 ///
 /// (A macro, because two functions need one text: if one called the other, the compiler would inline that
@@ -357,42 +402,7 @@ macro_rules! define_read {
     };
 }
 
-// The way of a message.
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// What every receiving verb begins with.
-    #[inline(always)]
-    pub(super) fn begin(&mut self) {
-        self.shared.begin(self.cursor);
-    }
-
-    /// The next message, which publishers need not keep any longer.
-    #[inline]
-    pub(super) fn next<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
-        let message = self.take(message)?;
-        self.release();
-        Ok(message)
-    }
-
-    /// Frees the slots of all messages that were taken, for publishers.
-    #[inline(always)]
-    pub(super) fn release(&self) {
-        M::advance(self.role(), &self.shared, self.cursor);
-    }
-
-    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
-    #[inline]
-    pub(super) fn take<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
-        let message = self.read(message)?;
-        self.cursor = self.cursor.next();
-        Ok(message)
-    }
-
     define_read! {
         /// The message at the cursor, which stays where it is.
         #[inline]
@@ -416,18 +426,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(unsafe { whole.unchecked() })
     }
 
-    /// A copy of the next message, if it is there; the cursor stays where it is.
-    #[inline]
-    pub(super) fn peek(&mut self) -> Option<T> {
-        let mut message = MaybeUninit::uninit();
-        self.read(&mut message).ok().map(Value::take)
-    }
-
-    /// Passes the message that [`peek`](Self::peek) returned.
-    #[inline]
-    pub(super) fn pass(&mut self) {
-        self.cursor = self.cursor.next();
-        self.release();
+    /// Frees the slots of all messages that were taken, for publishers.
+    #[inline(always)]
+    pub(super) fn release(&self) {
+        M::advance(self.role(), &self.shared, self.cursor);
     }
 }
 
@@ -929,7 +931,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 }
 
-// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+// SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     fn wait_point(&self) -> &EventCount {
         Poll::wait_point(self)

@@ -354,7 +354,7 @@ impl<T: Message> MatchingSubscriber<T> {
     /// [`Lagged`](LossyRecvError::Lagged): messages of one topic were lost.
     /// [`Closed`](LossyRecvError::Closed): as [`recv_async`](Self::recv_async).
     pub async fn recv_or_lag_async(&mut self) -> Result<(Arc<str>, T), LossyRecvError> {
-        // SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
+        // SAFETY: the eventcount is in the inbox, which the members keep alive, in a place of its own.
         let (index, message) = unsafe { Waiting::new(OrLag(self)) }.await?;
         Ok((Arc::clone(self.members.name(index)), message))
     }
@@ -501,7 +501,7 @@ impl<T: Message> Poll for OrLag<'_, T> {
     }
 }
 
-// SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
+// SAFETY: the eventcount is in the inbox, which the members keep alive, in a place of its own.
 #[cfg(any(feature = "std", feature = "async"))]
 unsafe impl<T: Message> Source for MatchingSubscriber<T> {
     fn wait_point(&self) -> &EventCount {

@@ -1,7 +1,7 @@
 //! [`Members`]: the topics that match a pattern, as the one receiver of all of them keeps them.
 //!
-//! It waits at the event of its [inbox](super::inbox), where new topics and the end of the bus are
-//! announced. The events of the topics' rings are [relayed](crate::wait::Relay) to it.
+//! It waits at the eventcount of its [inbox](super::inbox), where new topics and the end of the bus are
+//! announced. The eventcounts of the topics' rings are [relayed](crate::wait::Relay) to it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -187,16 +187,16 @@ impl<T: Message> Members<T> {
         self.is_end()
     }
 
-    /// If a thread or a task has registered at the event: from now on, messages of all topics are notified
-    /// there.
+    /// If a thread or a task has registered at the eventcount: from now on, messages of all topics are
+    /// notified there.
     /// Returns whether the caller has to look once more (`wait/listener.rs`).
     fn listen(&mut self) -> bool {
         let mut looks_again = false;
         if self.inbox.event.has_sleepers() {
             for member in &mut self.all {
                 let event = NonNull::from(member.subscriber.wait_point());
-                // SAFETY: the event is in the ring, which the subscriber keeps alive. The subscriber stays
-                // with its relay, and is dropped after it.
+                // SAFETY: the eventcount is in the ring, which the subscriber keeps alive. The subscriber
+                // stays with its relay, and is dropped after it.
                 looks_again |= unsafe { member.relay.set(event, &self.waker) };
             }
         }

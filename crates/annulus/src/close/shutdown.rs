@@ -223,12 +223,12 @@ impl Shutdown {
     #[cfg(feature = "std")]
     #[doc(hidden)]
     pub fn wait_in_select(&self) -> impl Choice<Found = ()> {
-        // SAFETY: the event is in what the clones share, and this one is borrowed.
+        // SAFETY: the eventcount is in what the clones share, and this one is borrowed.
         unsafe { Armed::new(Opening(&self.state.triggered), |_| WaitStrategy::default(), |_, found| found) }
     }
 }
 
-// SAFETY: the event is in what the clones share.
+// SAFETY: the eventcount is in what the clones share.
 #[cfg(any(feature = "std", feature = "async"))]
 unsafe impl Source for Shutdown {
     fn wait_point(&self) -> &EventCount {

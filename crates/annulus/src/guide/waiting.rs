@@ -148,6 +148,53 @@
 //!   messages cost no further call. In a queue with many consumers, one message wakes one of the sleepers.
 //! - *If a writer waits for room*, the same holds in the other direction.
 //!
+//! # Many rings in turn
+//!
+//! In [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc) there are as many rings as there were producers at one
+//! time. Their memory is freed with the queue. A producer that joins takes over the ring of a producer that
+//! has left, and sends behind the messages in it.
+//!
+//! Each [`Consumer`](crate::queue::Consumer) visits the rings that have messages in turn, in the order in
+//! which the rings were made. A turn of one ring is at most 128 messages.
+//!
+//! *No message waits for ever.* Suppose that there are n rings, and that a message has fewer than 128
+//! messages before it in its own ring. Then it is received within (n + 1) · 128 receives of any one consumer
+//! that goes on, whatever other producers do. Each further 128 messages before it add the same number of
+//! receives. Some verbs have other bounds:
+//!
+//! - In place (`readable`, `peek`), a turn ends with the slice in which the 128th message lies. So a turn has
+//!   at most 127 + capacity messages, and a message is received within (n + 1) · (127 + capacity) receives. A
+//!   turn in which nothing is taken ends only by `advance(0)`.
+//! - [`consume`](crate::queue::Consumer::consume) and [`try_iter`](crate::queue::Consumer::try_iter) visit
+//!   each ring once, and take what was there when its turn began. So a turn has at most as many messages as
+//!   the capacity. If `consume` cuts a turn short, its next call goes on with it. If a `try_iter` is dropped
+//!   before its end, the turn of the ring where it was ends.
+//!
+//! *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
+//! rings. After thousands of looks that found nothing, a consumer leaves out the empty rings, until their
+//! producers send again. (It takes millions of looks if no thread of the process ever slept in a ring, ended
+//! a queue, or called `annulus::wait::prepare_process`.) So a poll takes O(rings with messages lately +
+//! rings / 64) steps, however many producers join meanwhile. (While another consumer leaves out rings, it
+//! looks at all of them.)
+//!
+//! # Rests
+//!
+//! A consumer of a queue that runs right behind a producer takes the cache lines that the producer is
+//! writing, and gets only a few messages for each look. Both are much faster if the consumer looks less
+//! often. So a consumer sometimes *rests*: it executes some 32 pause instructions before it looks again. It
+//! does so only if all of this is true:
+//!
+//! - There is one ring to look at: the queue is an `spsc`, or an `mpsc` with one producer, or an `mpsc` whose
+//!   other producers were quiet for long.
+//! - The verb has taken all messages that it knew of.
+//! - Several looks in a row found at least 4 messages each, and at most 512, or an eighth of the capacity (in
+//!   `mpsc`, at most 64).
+//!
+//! The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
+//! streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024. `docs/benchmarks`
+//! has figures. [`recv_until`](crate::queue::Consumer::recv_until) never rests with `BusySpin`, `PauseSpin`
+//! or `Monitor`.
+//!
 //! On Linux, the process must register with the kernel for its sleeps. It does so with its first ring, which
 //! takes no time as long as there is one thread. If there are more, it would take milliseconds, so another
 //! thread does it during the first sleeps. Until then, a sleeping thread wakes up now and then, a few times
@@ -281,12 +328,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - *A message* makes the descriptor readable by one `write`, which never blocks. It does so once for each
-//!   `arm`, however many messages follow. A sender with real-time deadlines pays this system call and a
-//!   bounded number of steps, and takes no lock of the library.
-//! - *A notifier that is not armed* costs nobody anything.
-//! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue. Take
-//!   its descriptor out of an `epoll` before you drop it: a `write` that was under way may still come.
+//! Dropped or disarmed, a notifier passes a wake-up that it did not use on to another consumer of its queue.
+//!
+//! ## Level or edge
+//!
+//! The descriptor stays readable from the wake-up to the next `arm` or `disarm`, which clear it. So both
+//! kinds of trigger work. A level-triggered loop must call one of these after each wake-up, or else it is
+//! woken again at once. With an edge trigger each arming has an edge of its own. A one-shot trigger
+//! (`EPOLLONESHOT`, `IORING_OP_POLL_ADD`) is set again after each `Readiness::Armed`.
+//!
+//! Take the descriptor out of an `epoll` (`EPOLL_CTL_DEL`) before you drop the notifier. The write of a
+//! sender that was about to write may come after the drop, and an `epoll` that still has the descriptor then
+//! reports it. It does so, too, as long as there is a duplicate (by `dup`, or in a child process): to close
+//! the notifier's own descriptor does not take it out.
+//!
+//! ## What a descriptor costs
+//!
+//! - *A sender* pays what it pays for a thread that sleeps: while no notifier is armed, it looks at one word.
+//!   For one that is armed, it takes a bounded number of steps without a lock, and makes one system call, a
+//!   `write` to an `eventfd`, which never blocks. It does so once for each arming. A thread with real-time
+//!   deadlines may publish, if it has the time for that call. The kernel wakes the thread that waits inside
+//!   the call. If the notifier is dropped at that moment, the sender also closes the descriptor.
+//! - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
+//!   `annulus::wait::prepare_process`). The first arming at a ring may allocate memory for the waker.
+//! - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a thread of the
+//!   library waits for them, with the feature `shm`. Before the process has registered for its sleeps, a
+//!   thread looks in its place, a few times in all.)
+//!
+//! If the system refuses the `membarrier` (a sandbox that came after the ring), `arm` waits a millisecond in
+//! its place, and nothing is lost.
+//!
+//! ## With tokio
+//!
+//! Put the notifier into an `AsyncFd`, with an interest in reading only. (It has the same descriptor until it
+//! is dropped, which is what `AsyncFd` wants to be promised. An `AsyncFd` that is dropped takes it out of the
+//! `epoll` first.) Call `clear_ready` after each wait and before the next `arm`. The feature `async` is the
+//! shorter way: `recv_async` needs no descriptor.
 //!
 //! # Workers
 //!

@@ -70,7 +70,7 @@ impl<T, const SOLE: bool> OneToOne<T, Own<SOLE>> {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     #[inline(always)]
     pub(crate) unsafe fn write_at(dst: *mut Self, slots: Cells<T>, first: Number) {
         // SAFETY: the caller's promise.
@@ -85,7 +85,7 @@ impl<T, const SOLE: bool> OneToOne<T, Own<SOLE>> {
     #[cfg(test)]
     pub(crate) fn new(slots: Cells<T>, first: Number) -> Self {
         let mut lane = core::mem::MaybeUninit::uninit();
-        // SAFETY: it has the room, and is written as a whole.
+        // SAFETY: it has the memory, and is written as a whole.
         unsafe {
             Self::write_at(lane.as_mut_ptr(), slots, first);
             lane.assume_init()
@@ -400,7 +400,7 @@ impl<const SOLE: bool> Own<SOLE> {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     #[inline(always)]
     pub(super) unsafe fn write_at(dst: *mut Self, first: Number) {
         // SAFETY: the caller's promise. These are all the fields.

@@ -415,7 +415,8 @@ impl<T: Carried> WorkLane<T> {
     unsafe fn put(&self, slot: usize, value: T) {
         if T::IN_PART {
             let bytes = self.shape.message_bytes;
-            // SAFETY: the caller's promise; there is room for so many bytes, and a `T` has them (see `over`).
+            // SAFETY: the caller's promise; there is memory for so many bytes, and a `T` has them (see
+            // `over`).
             unsafe { self.bytes_of(slot).copy_from(NonNull::from(&value).cast(), bytes) };
             return;
         }

@@ -266,7 +266,7 @@ mod tests {
 
     /// Where something else was to be before it, or nothing, the block keeps its allocation.
     #[test]
-    fn block_without_room_for_an_owner_keeps_its_room() {
+    fn block_without_space_for_an_owner_keeps_its_allocation() {
         let layout = Layout::from_size_align(64, 64).unwrap();
         for before in [Before::NOTHING, Common::<u8>::BEFORE] {
             let mut block = Block::touched(layout, &Memory::default(), before).unwrap();

@@ -199,7 +199,7 @@ impl fmt::Display for Reason {
 /// Why there is no block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoBlock {
-    /// Memory has no room for it.
+    /// Memory can't hold it.
     TooLarge,
     /// An option that is required was refused.
     Refused(MemoryError),

@@ -37,7 +37,7 @@ impl<U> UnitBlock<U> {
         // If `make` panics, this drops the units that are there.
         let mut filled = Self { count: 0, block, units: PhantomData };
         while filled.count < count {
-            // SAFETY: the block has room for `count` units, and this one is the first that is free.
+            // SAFETY: the block is large enough for `count` units, and this one is the first that is free.
             unsafe { filled.start().add(filled.count).write(make()) };
             filled.count += 1;
         }

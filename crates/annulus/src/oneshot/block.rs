@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! a side that ends                                      a side that waits
-//! oneshot.end1    state |= word                         make the event, oneshot.wait2  state |= WAITS
+//! oneshot.end1    state |= word                         make the eventcount, oneshot.wait2  state |= WAITS
 //!     does the other side wait? no: state |= LEFT, too  event.sleep1 to event.sleep4, whose second look is
 //! oneshot.wait2's side is woken (event.wake2 ...)       oneshot.look3  word of the other side?
 //! oneshot.leave4  state |= LEFT
@@ -13,7 +13,8 @@
 //!
 //! *Why no wake-up is lost.* All is decided by the order of changes of one word. If oneshot.end1 comes first,
 //! the side that waits changes the word after it (oneshot.wait2), and so its look sees the last word. If
-//! oneshot.wait2 comes first, oneshot.end1 sees that somebody waits, and notifies the event before it leaves.
+//! oneshot.wait2 comes first, oneshot.end1 sees that somebody waits, and notifies the eventcount before it
+//! leaves.
 //!
 //! *Why a side that nobody waits for pays for one change.* It leaves in the same step, because there is no
 //! wake-up for which it would have to be there.
@@ -57,7 +58,7 @@ pub(super) const CLOSED: u64 = 1 << 2;
 struct Side {
     /// It has left.
     left: u64,
-    /// It waits at the event, or did so.
+    /// It waits at the eventcount, or did so.
     sleeps: u64,
     /// It waits there, or as a task.
     waits: u64,
@@ -152,8 +153,8 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
         // Relaxed: it is this side's own bit. (Another thread of this side may have set it: a look after this
         // then comes after that in the order of changes.)
         if state.load(Ordering::Relaxed) & Self::OWN.sleeps == 0 {
-            // Release: pairs with the Acquire of the side that sees the bit, which then finds the event. For
-            // the rest the order of changes of this one word decides, and the event.
+            // Release: pairs with the Acquire of the side that sees the bit, which then finds the eventcount.
+            // For the rest the order of changes of this one word decides, and the eventcount.
             state.fetch_or(Self::OWN.sleeps, ordering!(Release unless "oneshot_event_unseen"));
         }
         event
@@ -261,7 +262,7 @@ impl<T> Share<T, false> {
     /// Says `CLOSED` without leaving, and wakes a sender that waits for it.
     pub(super) fn close(&self) {
         let block = self.block();
-        // oneshot.close5. Acquire: pairs with the Release of oneshot.wait2, for the event.
+        // oneshot.close5. Acquire: pairs with the Release of oneshot.wait2, for the eventcount.
         let state = block.state.fetch_or(CLOSED, Ordering::Acquire);
         if state & SENDER.waits != 0 {
             block.wake(state & !TASK);

@@ -246,7 +246,7 @@ impl<T: Send> Poll for AwaitValue<'_, T> {
     }
 }
 
-// SAFETY: the event is in the block, which lives as long as the receiver.
+// SAFETY: the eventcount is in the block, which lives as long as the receiver.
 unsafe impl<T: Send> Source for Receiver<T> {
     fn wait_point(&self) -> &EventCount {
         self.share.wait_point()

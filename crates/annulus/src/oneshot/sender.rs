@@ -98,7 +98,7 @@ impl<T: Send> Sender<T> {
     /// ```
     #[cfg(feature = "async")]
     pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
-        // SAFETY: the event is in the block, which lives as long as the sender, which is borrowed.
+        // SAFETY: the eventcount is in the block, which lives as long as the sender, which is borrowed.
         unsafe { crate::wait::Waiting::new(AwaitClose(&self.share)) }
     }
 }

@@ -279,9 +279,9 @@ impl<T: Send + 'static> Input<T> {
                 }
                 Err(TrySendError::Full(back)) => message = back,
             }
-            // SAFETY: the events are in the ring, which the input keeps alive. Nothing waits before there is
-            // one: a look at an input without a ring never says that it is full, and one that has a ring
-            // keeps it.
+            // SAFETY: the eventcounts are in the ring, which the input keeps alive. Nothing waits before
+            // there is one: a look at an input without a ring never says that it is full, and one that has a
+            // ring keeps it.
             let _room_or_end = unsafe { Waiting::new(AwaitRoom(self)) }.await;
         }
     }

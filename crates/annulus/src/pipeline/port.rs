@@ -84,7 +84,7 @@ pub(super) trait Outlet<T>: Send {
 
 /// A receiving handle of a pipeline's own rings, and what it has counted.
 pub(super) struct Reader<H> {
-    /// Before the handle, which keeps the lent event alive: fields are dropped in this order.
+    /// Before the handle, which keeps the lent eventcount alive: fields are dropped in this order.
     lending: Lending,
     pub(super) handle: H,
     counters: Arc<ReadCounts>,
@@ -357,9 +357,9 @@ impl<H: SoleSender + ?Sized> SoleSender for Writer<H> {
 /// A receiving handle of the user's as what a stage receives from.
 ///
 /// Its ring is not the pipeline's, so a shutdown can't close it. The thread waits there as a worker
-/// does: it lends the ring's event to the thread that stops it ([`Control`]).
+/// does: it lends the ring's eventcount to the thread that stops it ([`Control`]).
 pub(super) struct Existing<R: Receive> {
-    /// Before the receiver, which keeps the lent event alive: fields are dropped in this order.
+    /// Before the receiver, which keeps the lent eventcount alive: fields are dropped in this order.
     lending: Lending,
     receiver: R,
     counters: Arc<ReadCounts>,

@@ -2,7 +2,7 @@
 //! writers of a ring that nothing receives from it any more, also if the writers wait for messages.
 //!
 //! A stage that waits for a message sleeps in the ring before it, and the end of the ring behind it has to
-//! wake it there. So its thread lends the event at which it sleeps, as a worker does for a stop
+//! wake it there. So its thread lends the eventcount at which it sleeps, as a worker does for a stop
 //! ([`Control`]). What ends the ring behind it closes that ring, and then wakes the thread. The thread looks
 //! at its outlet before it sleeps ([`NextOrStop`]).
 

@@ -107,7 +107,7 @@ impl<M: Message> Cell<M> {
     pub(crate) fn copied(bytes: SharedSlice<'_, u8>) -> Option<Self> {
         let mut cell = MaybeUninit::<M::Wire>::uninit();
         (bytes.len() == size_of::<M::Wire>()).then(|| {
-            // SAFETY: there is room for so many bytes, and nobody else knows of it.
+            // SAFETY: there is memory for so many bytes, and nobody else knows of it.
             unsafe { bytes.copy_all(cell.as_mut_ptr().cast()) };
             Self(cell)
         })

@@ -41,60 +41,20 @@ use crate::wait::{Streaming, Waiting};
 /// The receiving end of a queue: each message of the queue reaches one consumer.
 ///
 /// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and so on; `K`
-/// says which kind of queue it is. You may mix all verbs: each begins where the one before stopped.
+/// says which kind of queue it is. You may mix all verbs: each begins where the one before stopped. If a verb
+/// finds nothing, every message that was sent before the call began has been taken.
 ///
-/// # Many rings
+/// *Many producers* ([`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc)): each has a ring of its own. A
+/// consumer takes at most 128 messages from one ring (by a few verbs, more) before it goes on to the next. So
+/// no message waits for ever, whatever other producers do. The guide says [how long a message may
+/// wait](crate::guide::waiting#many-rings-in-turn), and what a poll costs.
 ///
-/// In [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc) there are several rings. Each consumer visits the rings
-/// that have messages in turn, in the order in which the rings were made. A turn of one ring is at most 128
-/// messages. If a verb finds nothing, nothing was left of the messages that were there when it began.
+/// *Many consumers* ([`spmc`](crate::spmc), [`mpmc`](crate::mpmc)): one message wakes one sleeping consumer,
+/// and several messages at once wake as many. A close wakes all. Sometimes more are woken, but never too few.
 ///
-/// *No message waits for ever.* Suppose that there are n rings, and that a message has fewer than 128
-/// messages before it in its own ring. Then it is received within (n + 1) · 128 receives of any one consumer
-/// that goes on, whatever other producers do. Each further 128 messages before it add the same number of
-/// receives. Some verbs have other bounds:
-///
-/// - In place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which the
-///   128th message lies. So a turn has at most 127 + capacity messages, and a message is received within
-///   (n + 1) · (127 + capacity) receives. A turn in which nothing is taken ends only by
-///   [`advance(0)`](Self::advance).
-/// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was
-///   there when its turn began. So a turn has at most as many messages as the capacity. If `consume` cuts a
-///   turn short, its next call goes on with it. If a `try_iter` is dropped before its end, the turn of the
-///   ring where it was ends.
-///
-/// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
-/// rings. After thousands of looks that found nothing, a consumer leaves out the empty rings, until
-/// their producers send again. (It takes millions of looks if no thread of the process ever slept in a ring,
-/// ended a queue, or called `annulus::wait::prepare_process`.) So a poll takes O(rings with messages lately +
-/// rings / 64) steps, however many producers join meanwhile. (While another consumer leaves out rings, it
-/// looks at all of them.)
-///
-/// *Memory.* There are as many rings as there were producers at one time, whatever consumers do. Their memory
-/// is freed with the queue. A producer that joins takes over the ring of a producer that has left, and sends
-/// behind the messages in it.
-///
-/// *Sleepers.* With several consumers ([`spmc`](crate::spmc), [`mpmc`](crate::mpmc)), one message wakes one
-/// sleeping consumer, and several messages at once wake as many. A close wakes all. Sometimes more are woken,
-/// but never too few.
-///
-/// # Rests
-///
-/// A consumer that runs right behind a producer takes the cache lines that the producer is writing, and gets
-/// only a few messages for each look. Both are much faster if the consumer looks less often. So a consumer
-/// sometimes *rests*: it executes some 32 pause instructions before it looks again. It does so only if all of
-/// this is true:
-///
-/// - There is one ring to look at: the queue is an `spsc`, or an `mpsc` with one producer, or an `mpsc` whose
-///   other producers were quiet for long.
-/// - The verb has taken all messages that it knew of.
-/// - Several looks in a row found at least 4 messages each, and at most 512, or an eighth of the capacity (in
-///   `mpsc`, at most 64).
-///
-/// The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
-/// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks` has figures. [`recv_until`](Self::recv_until) never rests with `BusySpin` or
-/// `PauseSpin`.
+/// *Rests*: right behind a fast producer, a consumer may execute some pause instructions before it looks
+/// again, because both are then faster. The guide says [when](crate::guide::waiting#rests), and
+/// [`recv_until`](Self::recv_until) how to avoid it.
 #[doc(alias = "Receiver")]
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
@@ -1043,7 +1003,7 @@ impl<T, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
     }
 }
 
-// SAFETY: the events are in the queue state, which the consumer keeps alive.
+// SAFETY: the eventcounts are in the queue state, which the consumer keeps alive.
 unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     fn wait_point(&self) -> &EventCount {
         &self.end.state().published
@@ -1224,7 +1184,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         Find: FnMut(&mut K::Read<T>) -> Option<F>,
     {
-        // SAFETY: the events are in the queue state, which the consumer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the consumer keeps alive.
         unsafe { Waiting::new(NextMessage { consumer: self, find, eager: false }) }
     }
 
@@ -1330,7 +1290,7 @@ mod tests {
             mark = consumer.mark();
             let plan = &state.plan.again(&None);
             let slots = <K::Write<u64> as Write<u64>>::Lane::slots(plan, Before::NOTHING).unwrap();
-            // SAFETY: `made` has room for it.
+            // SAFETY: `made` has memory for it.
             let lane = |dst| unsafe { NewLane::write_at(dst, slots, plan) };
             LaneNode::made(lane, index, 9, NonNull::from(state).cast(), plan, EventCount::new())
         });

@@ -183,7 +183,7 @@ pub(crate) trait NewLane: QueueLane {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     unsafe fn write_at(dst: *mut Self, slots: Cells<Self::Cell>, plan: &Settings);
 }
 
@@ -218,7 +218,7 @@ impl<T> NewLane for OneToMany<T> {
 }
 
 impl<L> LaneNode<L> {
-    /// A node in room of its own, until [`OwnLines::free`].
+    /// A node in an allocation of its own, until [`OwnLines::free`].
     pub(super) fn made(
         lane: impl FnOnce(*mut L),
         index: u32,
@@ -227,11 +227,11 @@ impl<L> LaneNode<L> {
         plan: &Settings,
         released: EventCount,
     ) -> NonNull<Self> {
-        let room = OwnLines::<Self>::new();
-        // SAFETY: the room is new, and `dst` is in it.
+        let allocation = OwnLines::<Self>::new();
+        // SAFETY: the allocation is new, and `dst` is in it.
         unsafe {
-            Self::write_at(room.dst().as_ptr(), lane, index, id, state, plan, released);
-            room.filled()
+            Self::write_at(allocation.dst().as_ptr(), lane, index, id, state, plan, released);
+            allocation.filled()
         }
     }
 
@@ -240,7 +240,7 @@ impl<L> LaneNode<L> {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) unsafe fn write_at(

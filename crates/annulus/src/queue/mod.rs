@@ -17,7 +17,8 @@
 //!
 //! [`mpsc`] and [`mpmc`] have as many rings as there were producers at one time. When a producer leaves, the
 //! next producer that joins takes over its ring, with the messages in it. A [`Consumer`] takes from the rings
-//! in turn. Its documentation states how long a message may wait, and what a poll costs.
+//! in turn. The guide says [how long a message may wait](crate::guide::waiting#many-rings-in-turn), and what
+//! a poll costs.
 //!
 //! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`kind`]. They have the
 //! same verbs, except those that make no sense for a kind.

@@ -656,7 +656,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     pub fn send_async(&mut self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Send + Unpin {
-        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
         unsafe { Waiting::new(AwaitSent { producer: self, value: Some(value) }) }
     }
 
@@ -674,7 +674,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     where
         T: Copy,
     {
-        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
         unsafe { Waiting::new(AwaitAllSent { producer: self, rest: values }) }
     }
 
@@ -706,7 +706,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
         K: InPlace,
     {
         self.end_to_reserve(most).map_err(|_| SendError(()))?;
-        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
         unsafe { Waiting::new(AwaitRoom { producer: self }) }.await.map_err(|_| SendError(()))?;
         let end = K::write_end(&mut self.end);
         Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
@@ -802,7 +802,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let free = AwaitFreeSlot::of(&mut self.end);
-        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
         unsafe {
             Armed::new(free, AwaitFreeSlot::strategy, |free, found| {
                 // SAFETY: what `found` says is of the last poll.

@@ -70,7 +70,7 @@ pub(super) struct Roster<L> {
     count: AtomicUsize,
     /// The bits of the first block.
     active: AtomicU64,
-    // Decision 0130: a queue of one lane has no table of lanes. Decision 0136: nor room for it.
+    // Decision 0130: a queue of one lane has no table of lanes. Decision 0136: nor memory for it.
     first: LaneNode<L>,
     /// Made with the second lane.
     table: Link<LaneTable<L>>,
@@ -133,7 +133,7 @@ impl<L> Roster<L> {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) unsafe fn write_at(
@@ -240,8 +240,8 @@ impl<L> Roster<L> {
         }
     }
 
-    /// Adds the lane that `make` makes, which gets the number of the lane. It lies in room of its own, and
-    /// belongs to the roster from now on.
+    /// Adds the lane that `make` makes, which gets the number of the lane. It lies in an allocation of its
+    /// own, and belongs to the roster from now on.
     pub(super) fn add(&self, make: impl FnOnce(u32) -> NonNull<LaneNode<L>>) -> &LaneNode<L> {
         // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
@@ -354,8 +354,8 @@ impl<L> Roster<L> {
         self.thinning.load(Ordering::Relaxed) == begun || seeded!("poll_beside_thinning")
     }
 
-    /// Deactivates the lanes that `is_idle` names, if no message lies in them. `published` is the event at
-    /// which producers look after a send. Does nothing where another consumer is doing this.
+    /// Deactivates the lanes that `is_idle` names, if no message lies in them. `published` is the eventcount
+    /// at which producers look after a send. Does nothing where another consumer is doing this.
     #[cold]
     #[inline(never)]
     pub(super) fn thin_out(&self, published: &EventCount, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
@@ -467,7 +467,7 @@ impl<L> Drop for Roster<L> {
             let Some(place) = self.place(index) else { return };
             // Relaxed: all handles are gone, and the drop of the last one comes after all other drops.
             if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {
-                // SAFETY: `add` got it in room of its own, and it is in the table once.
+                // SAFETY: `add` got it in an allocation of its own, and it is in the table once.
                 unsafe { OwnLines::free(node) };
             }
         });

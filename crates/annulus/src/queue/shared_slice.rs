@@ -200,7 +200,7 @@ impl<'a, T: Pod> SharedSlice<'a, T> {
     #[must_use]
     pub fn to_vec(self) -> Vec<T> {
         let mut copy = Vec::with_capacity(self.len());
-        // SAFETY: there is room for so many. Any bytes are a `T`.
+        // SAFETY: there is memory for so many. Any bytes are a `T`.
         unsafe { self.copy_all(copy.as_mut_ptr()) };
         // SAFETY: they were written just now.
         unsafe { copy.set_len(self.len()) };
@@ -209,7 +209,7 @@ impl<'a, T: Pod> SharedSlice<'a, T> {
 
     /// # Safety
     ///
-    /// At `copy` there is room for as many, which is nobody else's.
+    /// At `copy` there is memory for as many, which is nobody else's.
     #[inline]
     pub(super) unsafe fn copy_all(self, copy: *mut T) {
         // SAFETY: `new` and the caller promise the memory on both sides.

@@ -232,10 +232,10 @@ impl<L: QueueLane> LaneShare<L> {
         let mut slots = ManuallyDrop::new(slots);
         let new_word = NewWord::of_events();
         let event = |counters| EventCount::begun(new_word, counters);
-        let room = slots.block_mut().allocation_before();
-        // SAFETY: `made` has room for it.
+        let allocation = slots.block_mut().allocation_before();
+        // SAFETY: `made` has memory for it.
         let lane = |dst| unsafe { L::write_at(dst, ManuallyDrop::into_inner(slots), plan) };
-        let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
+        let shares = QueueState::made(allocation, plan, [event; 2], lane, 1, ());
         shares[0].list(2);
         shares.map(Self::of_first)
     }
@@ -258,12 +258,12 @@ impl<L: QueueLane> LaneShare<L> {
         let (lane, released) = first;
         let event = |remote| |counters| EventCount::across(remote, counters);
         let events = [published, released].map(event);
-        // SAFETY: `made` has room for it.
+        // SAFETY: `made` has memory for it.
         let lane = |dst: *mut L| unsafe { dst.write(lane) };
         let [state] = QueueState::made(Common::allocation(), plan, events, lane, 0, other_side);
         for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
-            // SAFETY: `add_lane` has room for it.
+            // SAFETY: `add_lane` has memory for it.
             state.roster.activate(state.add_lane(|dst| unsafe { dst.write(lane) }, released, number));
         }
         Self::of_first(state)
@@ -280,7 +280,7 @@ impl<L: QueueLane> LaneShare<L> {
 }
 
 impl<L: QueueLane> QueueState<L> {
-    /// The slots of the first lane. They lie in one room with the queue state, if they are small.
+    /// The slots of the first lane. They lie in one allocation with the queue state, if they are small.
     #[inline(always)]
     pub(super) fn first_slots(plan: &Settings) -> Result<Cells<L::Cell>, CapacityError>
     where
@@ -294,7 +294,7 @@ impl<L: QueueLane> QueueState<L> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
-        room: CommonAllocation<Self>,
+        allocation: CommonAllocation<Self>,
         plan: &Settings,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         lane: impl FnOnce(*mut L),
@@ -302,8 +302,8 @@ impl<L: QueueLane> QueueState<L> {
         other_side: L::OtherSide,
     ) -> [Common<Self>; SHARES] {
         let counters = Counters::new(plan.statistics);
-        let (me, dst) = (room.dst(), room.dst().as_ptr());
-        // SAFETY: the room is new, `dst` is in it, and all fields are written.
+        let (me, dst) = (allocation.dst(), allocation.dst().as_ptr());
+        // SAFETY: the allocation is new, `dst` is in it, and all fields are written.
         unsafe {
             let roster = &raw mut (*dst).roster;
             Roster::write_at(roster, lane, me.cast(), plan, released(counters.clone()));
@@ -320,7 +320,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*dst).end_listener).write(std::sync::OnceLock::new());
             #[cfg(feature = "numa")]
             (&raw mut (*dst).reader_node).write(AtomicUsize::new(NOWHERE));
-            room.filled()
+            allocation.filled()
         }
     }
 }
@@ -368,7 +368,7 @@ impl<L: QueueLane> QueueState<L> {
             plan.memory = Memory::default();
         }
         let (slots, released) = (self.new_slots(&plan)?, EventCount::counting(self.counters.clone()));
-        // SAFETY: `add_lane` has room for it.
+        // SAFETY: `add_lane` has memory for it.
         Ok(self.add_lane(|dst| unsafe { L::write_at(dst, slots, &plan) }, released, id))
     }
 

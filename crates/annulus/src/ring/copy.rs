@@ -185,9 +185,9 @@ pub(super) fn store_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &[u8])
     let (whole, tail) = bytes.split_at(bytes.len() / WORD * WORD);
     if vector::AVAILABLE && whole.len() >= FLOOR {
         // Decision 0009: what else was tried for large messages.
-        // SAFETY: `words` has room for `whole`, which is at least `FLOOR` bytes, and so what the vectors
-        // take; all accesses to words of payloads and of records go through this module, so they are atomic
-        // on both sides.
+        // SAFETY: `words` is long enough for `whole`, which is at least `FLOOR` bytes, and so what the
+        // vectors take; all accesses to words of payloads and of records go through this module, so they are
+        // atomic on both sides.
         unsafe { vector::copy(words.as_ptr().cast_mut().cast(), whole.as_ptr(), whole.len()) };
     } else {
         for (word, chunk) in words.iter().zip(whole.chunks_exact(WORD)) {

@@ -93,7 +93,7 @@ impl Gate {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(crate) unsafe fn write_at(
@@ -393,7 +393,7 @@ mod tests {
 
     fn gate(capacity: usize, headroom: usize) -> Gate {
         let mut gate = MaybeUninit::uninit();
-        // SAFETY: there is room for it, and it is there then.
+        // SAFETY: there is memory for it, and it is there then.
         unsafe {
             Gate::write_at(gate.as_mut_ptr(), capacity, headroom, Sequence::FIRST, None, None);
             gate.assume_init()

@@ -55,7 +55,7 @@ impl Head {
     ///
     /// # Safety
     ///
-    /// There is room for it, which nobody else uses.
+    /// There is memory for it, which nobody else uses.
     #[inline(always)]
     pub(crate) unsafe fn write_at(
         dst: *mut Self,
@@ -523,7 +523,7 @@ mod tests {
 
     fn head(capacity: usize, first: Sequence, writers: Writers) -> Head {
         let mut head = MaybeUninit::uninit();
-        // SAFETY: there is room for it, and it is there then.
+        // SAFETY: there is memory for it, and it is there then.
         unsafe {
             Head::write_at(head.as_mut_ptr(), capacity, first, writers, None);
             head.assume_init()

@@ -99,7 +99,7 @@ struct Count(u64);
 impl Count {
     const USED: u64 = 1;
     const NODE: u64 = 1 << 32;
-    /// Far more than memory has room for, and far from an overflow.
+    /// Far more than memory can hold, and far from an overflow.
     const MOST: u64 = 1 << 31;
 
     fn used(self) -> u64 {

@@ -101,6 +101,14 @@ impl<S: Store> Clone for Slots<S> {
 
 impl<S: Store> Copy for Slots<S> {}
 
+impl<S: Store> Slots<S> {
+    /// The slots of the ring with this block, this index and this stride.
+    #[inline(always)]
+    pub(crate) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
+        Self { start, mask: index.mask(), index: NonNull::from(index), stride, writers }
+    }
+}
+
 impl<T: Message> Slots<Copied<T>> {
     /// Writes message `sequence`, for the caller to publish: slot.w1 to slot.w3 of `docs/ORDERING.md`.
     ///
@@ -115,40 +123,26 @@ impl<T: Message> Slots<Copied<T>> {
         // SAFETY: the caller's promise.
         unsafe { self.of(writers).slot(sequence) }.write(sequence, message)
     }
+}
 
-    /// Copies message `sequence` into `message`, or says why it can't be had.
+impl<S: Store> Slots<S> {
+    /// The same slots, for a caller that knows the writers by its type: the stride is then a constant to the
+    /// optimiser.
     ///
     /// # Safety
     ///
-    /// The ring lives.
+    /// The ring is for these `writers`.
     #[inline]
-    pub(crate) unsafe fn read(self, sequence: Sequence, message: &mut MaybeUninit<T::Wire>) -> Read<'_, T> {
-        // SAFETY: the caller's promise.
-        unsafe { self.slot(sequence) }.read(sequence, message)
+    pub(super) unsafe fn of(self, writers: Writers) -> Self
+    where
+        S: Strided,
+    {
+        debug_assert_eq!(writers, self.writers);
+        if S::IS_CONSTANT { Self { stride: S::stride(writers), ..self } } else { self }
     }
+}
 
-    /// Copies messages from `first` on into `buffer`: those that are there, or at least half of them; none
-    /// where many write, because that takes a look at each. If it is checked, it ends before what is no
-    /// message.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives. It is checked if other processes can write to it. Its writer, if it is one, leaves out
-    /// no number between messages of this run.
-    #[inline]
-    pub(crate) unsafe fn read_run(
-        self,
-        first: Sequence,
-        buffer: &mut [MaybeUninit<T::Wire>],
-        is_checked: bool,
-    ) -> Run<'_, T> {
-        let one = self.writers == Writers::One || seeded!("run_of_many_writers");
-        let buffer = if one { buffer } else { &mut [] };
-        // SAFETY: the caller's promise. The ring is for one writer, and a caller of `write` promises the
-        // order.
-        unsafe { read_run(|sequence| self.slot(sequence), first, buffer, is_checked) }
-    }
-
+impl<T: Message> Slots<Copied<T>> {
     /// The slot that message `sequence` uses, whatever it holds now.
     ///
     /// # Safety
@@ -165,22 +159,9 @@ impl<T: Message> Slots<Copied<T>> {
             core::slice::from_raw_parts(self.start.as_ptr().add(first), words)
         })
     }
-
-    /// Where they lie, in a ring of this `capacity`, for code in another language.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) fn lend(self, capacity: usize) -> LentSlots {
-        let payload_at = payload_at(size_of::<T::Wire>());
-        LentSlots { start: self.start.cast(), capacity, stride: self.stride, payload_at }
-    }
 }
 
 impl<S: Store> Slots<S> {
-    /// The slots of the ring with this block, this index and this stride.
-    #[inline(always)]
-    pub(crate) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
-        Self { start, mask: index.mask(), index: NonNull::from(index), stride, writers }
-    }
-
     /// The number of the slot that message `sequence` uses: always below the capacity.
     ///
     /// # Safety
@@ -197,64 +178,6 @@ impl<S: Store> Slots<S> {
         } else {
             index as usize
         }
-    }
-
-    /// The same slots, for a caller that knows the writers by its type: the stride is then a constant to the
-    /// optimiser.
-    ///
-    /// # Safety
-    ///
-    /// The ring is for these `writers`.
-    #[inline]
-    pub(super) unsafe fn of(self, writers: Writers) -> Self
-    where
-        S: Strided,
-    {
-        debug_assert_eq!(writers, self.writers);
-        if S::IS_CONSTANT { Self { stride: S::stride(writers), ..self } } else { self }
-    }
-
-    /// The stamp word of the slot that `sequence` uses.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives for `'a`.
-    #[inline]
-    pub(crate) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
-        // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
-        unsafe { S::stamp(self.start, self.index_of(sequence) * S::STRIDE.unwrap_or(self.stride)) }
-    }
-
-    /// The stamp of the slot that `sequence` uses. Acquire: pairs with slot.w4, so what came before that
-    /// message's publication is visible.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives.
-    #[inline]
-    pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
-        // SAFETY: the caller's promise.
-        Stamp::from_bits(
-            unsafe { self.stamp_word(sequence) }.load(ordering!(Acquire unless "stamp_look_relaxed")),
-        )
-    }
-
-    /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so
-    /// that the publisher that claimed `sequence` may write.
-    ///
-    /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
-    /// does to it.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives, has that `capacity`, and is for these `writers`, which are many.
-    #[inline]
-    pub(crate) unsafe fn is_left(self, writers: Writers, sequence: Sequence, capacity: usize) -> bool
-    where
-        S: Strided,
-    {
-        // SAFETY: the caller's promise.
-        unsafe { self.of(writers).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
     }
 }
 
@@ -285,12 +208,6 @@ impl<'a, T: Message> Slot<'a, T> {
         Self { words, message: PhantomData }
     }
 
-    #[inline]
-    fn parts(&self) -> (&'a AtomicU64, &'a [AtomicU64]) {
-        // The length is a constant to the optimiser: no check remains.
-        (&self.words[0], &self.words[Self::PAYLOAD_AT..])
-    }
-
     /// slot.w1 to slot.w3; [`Written::publish`] is slot.w4. What was in the slot is lost to readers from
     /// slot.w1 on, also where the message is never published, because stamps only grow.
     #[inline]
@@ -319,27 +236,9 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 
     #[inline]
-    fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
-        match read(self.stamp(), sequence, || self.copy(message)) {
-            // Every byte of `message` was written, and both looks saw `done(sequence)`.
-            Ok(()) => Ok(Whole(message)),
-            Err(missing) => Err((missing, message)),
-        }
-    }
-
-    /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.
-    #[inline(always)]
-    fn copy(&self, message: &mut MaybeUninit<T::Wire>) {
-        if Self::IS_BLOCK {
-            copy::load_front(self.parts().1, message);
-        } else {
-            copy::load(self.parts().1, message);
-        }
-    }
-
-    #[inline(always)]
-    fn stamp(&self) -> &'a AtomicU64 {
-        self.parts().0
+    fn parts(&self) -> (&'a AtomicU64, &'a [AtomicU64]) {
+        // The length is a constant to the optimiser: no check remains.
+        (&self.words[0], &self.words[Self::PAYLOAD_AT..])
     }
 }
 
@@ -385,6 +284,74 @@ impl WithoutSlot {
     /// The message with its slot, which has this stamp: undoes [`Written::without_slot`].
     pub(crate) fn at(self, stamp: &AtomicU64) -> Written<'_> {
         Written { stamp, done: self.0 }
+    }
+}
+
+impl<T: Message> Slots<Copied<T>> {
+    /// Copies message `sequence` into `message`, or says why it can't be had.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn read(self, sequence: Sequence, message: &mut MaybeUninit<T::Wire>) -> Read<'_, T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.read(sequence, message)
+    }
+
+    /// Copies messages from `first` on into `buffer`: those that are there, or at least half of them; none
+    /// where many write, because that takes a look at each. If it is checked, it ends before what is no
+    /// message.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives. It is checked if other processes can write to it. Its writer, if it is one, leaves out
+    /// no number between messages of this run.
+    #[inline]
+    pub(crate) unsafe fn read_run(
+        self,
+        first: Sequence,
+        buffer: &mut [MaybeUninit<T::Wire>],
+        is_checked: bool,
+    ) -> Run<'_, T> {
+        let one = self.writers == Writers::One || seeded!("run_of_many_writers");
+        let buffer = if one { buffer } else { &mut [] };
+        // SAFETY: the caller's promise. The ring is for one writer, and a caller of `write` promises the
+        // order.
+        unsafe { read_run(|sequence| self.slot(sequence), first, buffer, is_checked) }
+    }
+
+    /// Where they lie, in a ring of this `capacity`, for code in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn lend(self, capacity: usize) -> LentSlots {
+        let payload_at = payload_at(size_of::<T::Wire>());
+        LentSlots { start: self.start.cast(), capacity, stride: self.stride, payload_at }
+    }
+}
+
+impl<'a, T: Message> Slot<'a, T> {
+    #[inline]
+    fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
+        match read(self.stamp(), sequence, || self.copy(message)) {
+            // Every byte of `message` was written, and both looks saw `done(sequence)`.
+            Ok(()) => Ok(Whole(message)),
+            Err(missing) => Err((missing, message)),
+        }
+    }
+
+    /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.
+    #[inline(always)]
+    fn copy(&self, message: &mut MaybeUninit<T::Wire>) {
+        if Self::IS_BLOCK {
+            copy::load_front(self.parts().1, message);
+        } else {
+            copy::load(self.parts().1, message);
+        }
+    }
+
+    #[inline(always)]
+    fn stamp(&self) -> &'a AtomicU64 {
+        self.parts().0
     }
 }
 
@@ -609,6 +576,51 @@ impl<T: Message> Run<'_, T> {
     }
 }
 
+impl<S: Store> Slots<S> {
+    /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so
+    /// that the publisher that claimed `sequence` may write.
+    ///
+    /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
+    /// does to it.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives, has that `capacity`, and is for these `writers`, which are many.
+    #[inline]
+    pub(crate) unsafe fn is_left(self, writers: Writers, sequence: Sequence, capacity: usize) -> bool
+    where
+        S: Strided,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.of(writers).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
+    }
+
+    /// The stamp of the slot that `sequence` uses. Acquire: pairs with slot.w4, so what came before that
+    /// message's publication is visible.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
+        // SAFETY: the caller's promise.
+        Stamp::from_bits(
+            unsafe { self.stamp_word(sequence) }.load(ordering!(Acquire unless "stamp_look_relaxed")),
+        )
+    }
+
+    /// The stamp word of the slot that `sequence` uses.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`.
+    #[inline]
+    pub(crate) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
+        // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
+        unsafe { S::stamp(self.start, self.index_of(sequence) * S::STRIDE.unwrap_or(self.stride)) }
+    }
+}
+
 /// As [`Slot::read`], for a caller that does not know the type of the messages: appends the bytes of message
 /// `sequence`, which is as long as `payload` to `bytes`, if they are whole. `slot`: its words.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
@@ -789,7 +801,7 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// Room for `slots` slots of `stride` words each, in `memory`, behind what is to be before them.
+    /// Memory for `slots` slots of `stride` words each, in `memory`, behind what is to be before them.
     ///
     /// Every word is written here, so no page of a ring is touched for the first time while it runs.
     #[inline(always)]
@@ -812,7 +824,7 @@ impl Storage {
         Ok(Self { lines })
     }
 
-    /// The words of a block of memory that other processes have, too: as many lines as it has room for.
+    /// The words of a block of memory that other processes have, too: as many lines as it holds.
     ///
     /// # Safety
     ///

@@ -1,25 +1,25 @@
 //! [`Control`]: asks a thread that receives to stop, and wakes it if it sleeps in its ring.
 //!
-//! The thread sleeps where every reader of its ring sleeps: at the ring's event. So it needs no sleep of its
-//! own, and a message wakes it as it wakes any other reader. A thread that asks it to stop must notify that
-//! event. But the event is gone when the handle is, so the thread lends it, under a lock:
+//! The thread sleeps where every reader of its ring sleeps: at the ring's eventcount. So it needs no sleep of
+//! its own, and a message wakes it as it wakes any other reader. A thread that asks it to stop must notify
+//! that eventcount. But the eventcount is gone when the handle is, so the thread lends it, under a lock:
 //!
 //! ```text
 //! the stopping thread                            the thread
-//! stop.ask1  asked := DRAIN or NOW   Release     stop.lend3    lend the event it is about to sleep at   (lock)
-//! stop.ask2  notify the lent event   (lock)      event.sleep1 to event.sleep3
+//! stop.ask1  asked := DRAIN or NOW   Release     stop.lend3    lend the eventcount it is to sleep at    (lock)
+//! stop.ask2  notify what is lent     (lock)      event.sleep1 to event.sleep3
 //!                                                stop.look4    asked? This is event.sleep3             Acquire
 //!                                                event.sleep4
 //!                                                stop.lend5    lend nothing, before the handle goes     (lock)
 //! ```
 //!
-//! *Why no stop is slept through.* If stop.lend3 comes before stop.ask2, stop.ask2 finds the event: stop.ask1
-//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`). If
-//! stop.ask2 comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
+//! *Why no stop is slept through.* If stop.lend3 comes before stop.ask2, stop.ask2 finds the eventcount:
+//! stop.ask1 is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`).
+//! If stop.ask2 comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
 //! The lock is taken by the stopping thread, and by the thread when it sleeps for the first time, where its
-//! event changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken,
-//! not tasks.
+//! eventcount changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are
+//! woken, not tasks.
 
 use alloc::sync::Arc;
 use core::ptr::NonNull;
@@ -43,7 +43,7 @@ pub(crate) enum Stop {
 }
 
 /// What the thread and the threads that stop it share.
-// Decision 0074: an event that is lent, and no second place to sleep.
+// Decision 0074: an eventcount that is lent, and no second place to sleep.
 pub(crate) struct Control {
     /// 0, or a [`Stop`]. It only grows.
     asked: AtomicU32,
@@ -52,11 +52,11 @@ pub(crate) struct Control {
     lent: Mutex<Option<LentEvent>>,
 }
 
-/// An event that lives until it is taken back.
+/// An eventcount that lives until it is taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LentEvent(NonNull<EventCount>);
 
-// SAFETY: it stands for a shared reference to an event, which is `Sync`.
+// SAFETY: it stands for a shared reference to an eventcount, which is `Sync`.
 unsafe impl Send for LentEvent {}
 
 impl Control {
@@ -146,7 +146,7 @@ impl Lending {
     ///
     /// # Safety
     ///
-    /// The event lives, and stays where it is, until this is dropped.
+    /// The eventcount lives, and stays where it is, until this is dropped.
     pub(crate) unsafe fn lend(&mut self, event: NonNull<EventCount>) {
         let event = Some(LentEvent(event));
         if self.event != event {
@@ -202,8 +202,8 @@ impl<R: Source, F: Fn() -> bool> Poll for NextOrStop<'_, R, F> {
         let event = NonNull::from(self.receiver.wait_point());
         // SAFETY: it lives as long as the receiver (`Source`), and so longer than the lending (`new`).
         unsafe { self.lending.lend(event) };
-        // If the thread is about to sleep, it has lent the event before it registered there: after a look
-        // that changed the event, `wait_until` begins anew.
+        // If the thread is about to sleep, it has lent the eventcount before it registered there: after a
+        // look that changed the eventcount, `wait_until` begins anew.
         if seeded!("worker_never_sleeps") { Look::Again } else { Look::Nothing }
     }
 }
@@ -220,7 +220,7 @@ pub(crate) fn pass_on(receiver: &impl Source) {
 mod tests {
     use super::*;
 
-    /// Nobody notifies an event that may be gone.
+    /// Nobody notifies an eventcount that may be gone.
     #[test]
     fn what_is_lent_is_taken_back() {
         let (control, first, second) = (Arc::new(Control::new()), EventCount::new(), EventCount::new());

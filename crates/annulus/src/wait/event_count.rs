@@ -1,7 +1,7 @@
 //! The eventcount: sleepers at the price of one load to the threads that would wake them.
 //!
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says so of a task; bit 1
-//! says that each waker has a full fence, because the system has no other or the event is young
+//! says that each waker has a full fence, because the system has no other or the eventcount is young
 //! (`fences.rs`); bit 2 says that nothing comes any more (`CLOSED`), which wakers see at the same look;
 //! bit 3 is free; bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
 //! and says that threads of other processes sleep elsewhere (`other_processes.rs`); the upper 25 bits count
@@ -66,7 +66,7 @@
 //! comes first at one wake-up, and a task at the next.
 //!
 //! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
-//! registers anew, however late the sleepers run. (In a young event it pays a full fence, too. After a
+//! registers anew, however late the sleepers run. (In a young eventcount it pays a full fence, too. After a
 //! wake-up of tasks, as many slow paths come first as find none of them:
 //! [`MANY_IN_VAIN`](super::waiters::MANY_IN_VAIN).) A
 //! sleeper that times out, or finds its message at event.sleep3, leaves the bit set: one wake-up is then made
@@ -76,7 +76,7 @@
 //! others sleeps through them (2^24 of those that wake some).
 //!
 //! Here are the word and a waker's look at it (event.wake3); `sleep.rs` has the sleeper's half, `wake.rs` the
-//! waker's from event.wake4 on, and `fences.rs` the fences of young events.
+//! waker's from event.wake4 on, and `fences.rs` the fences of young eventcounts.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).
@@ -120,8 +120,8 @@ pub(crate) struct EventCount {
     tasks: Waiters,
     /// Counts sleeps and wake-ups, if somebody wants that. Constant.
     counters: Counting,
-    /// Where the threads of all processes sleep, if there are others. Constant. Few events have it: so the
-    /// drop of one looks whether it is there, and calls nothing.
+    /// Where the threads of all processes sleep, if there are others. Constant. Few eventcounts have it: so
+    /// the drop of one looks whether it is there, and calls nothing.
     remote: ManuallyDrop<Option<Remote>>,
 }
 
@@ -155,8 +155,8 @@ const WAKE_UP_OF_SOME: u32 = 2 * WAKE_UP;
 /// Whether a waker has more to do than one look.
 const SLOW: u32 = SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE;
 
-/// So many looks of wakers in a row that find nobody end the youth of an event. Together they cost about as
-/// much as one heavy fence.
+/// So many looks of wakers in a row that find nobody end the youth of an eventcount. Together they cost about
+/// as much as one heavy fence.
 // Decision 0115: full fences first.
 const YOUTH: u32 = if cfg!(annulus_loom) { 1 } else { 64 };
 
@@ -165,7 +165,7 @@ fn cohort(word: u32) -> Cohort {
     if word & WAKE_UP == 0 || seeded!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
 }
 
-/// The word of new events, and their youth: the same for all.
+/// The word of new eventcounts, and their youth: the same for all.
 #[derive(Clone, Copy)]
 pub(crate) struct NewWord {
     word: u32,
@@ -191,7 +191,7 @@ impl EventCount {
         Self::counting(None)
     }
 
-    /// An event whose sleeps and wake-ups are counted, if there are counters.
+    /// An eventcount whose sleeps and wake-ups are counted, if there are counters.
     #[inline(always)]
     pub(crate) fn counting(counters: Counting) -> Self {
         Self::begun(NewWord::of_events(), counters)
@@ -203,8 +203,8 @@ impl EventCount {
         Self::with(word, youth, counters)
     }
 
-    /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
-    /// rings that live for one message.
+    /// An eventcount whose wakers and sleepers have a full fence each, so that nobody asks the system for
+    /// one. For rings that live for one message.
     pub(crate) fn fenced() -> Self {
         Self::with(FENCE_BOTH_SIDES, 0, None)
     }
@@ -224,9 +224,9 @@ impl EventCount {
         }
     }
 
-    /// An event whose sleepers may be of other processes: each wake-up looks for them. If the light fence is
-    /// not enough for them, wakers have full ones. (That the event is young is about threads of this process:
-    /// a sleeper of another one has its heavy fence in any case.)
+    /// An eventcount whose sleepers may be of other processes: each wake-up looks for them. If the light
+    /// fence is not enough for them, wakers have full ones. (That the eventcount is young is about threads of
+    /// this process: a sleeper of another one has its heavy fence in any case.)
     // Decision 0089: one more load for each message, no fence.
     #[cfg(feature = "shm")]
     pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
@@ -250,9 +250,10 @@ impl EventCount {
     pub(crate) const SLOW_BITS: u32 = SLOW;
 
     /// event.wake2 and event.wake3: whether a thread may sleep here that has not seen the caller's last
-    /// store, or the event is closed. Where it is false, its fence also serves other looks that the caller
-    /// takes after this one, if the thread that changes what they look at calls [`barrier`](Self::barrier)
-    /// before it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
+    /// store, or the eventcount is closed. Where it is false, its fence also serves other looks that the
+    /// caller takes after this one, if the thread that changes what they look at calls
+    /// [`barrier`](Self::barrier) before it looks for the store. Where it is true, the caller needs
+    /// [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
         // Mutants: `| with ^`: no bit is in both.
@@ -276,8 +277,8 @@ impl EventCount {
         self.word.load(Ordering::Relaxed) & bits == 0
     }
 
-    /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
-    /// looks at both words, so that not each message takes the slow path.
+    /// As [`needs_slow_path`](Self::needs_slow_path), of an eventcount whose sleepers may be of other
+    /// processes: looks at both words, so that not each message takes the slow path.
     #[cfg(feature = "shm")]
     #[inline(always)]
     pub(crate) fn needs_slow_path_across(&self) -> bool {
@@ -329,14 +330,14 @@ impl EventCount {
     }
 }
 
-/// What a waker finds at an event behind its fence.
+/// What a waker finds at an eventcount behind its fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SleeperKind {
-    /// Nobody waits, and the event is not closed: there is nothing to do.
+    /// Nobody waits, and the eventcount is not closed: there is nothing to do.
     Nobody,
-    /// Tasks of this process and nobody else, and the event is not closed.
+    /// Tasks of this process and nobody else, and the eventcount is not closed.
     Tasks,
-    /// Threads wait, or others may wait in other processes, or the event is closed.
+    /// Threads wait, or others may wait in other processes, or the eventcount is closed.
     More,
 }
 

@@ -11,7 +11,7 @@
 //! second thread it takes milliseconds. Then a ring only asks whether the kernel knows the command, which
 //! decides the kind of its fences for good, and a thread that would sleep without a barrier naps (below).
 //! Once some naps have run out, a thread that has nothing else to do registers. So no sleeper waits for that,
-//! nor does a close. An event that is young (`event_count.rs`) needs no barrier at all.
+//! nor does a close. An eventcount that is young (`event_count.rs`) needs no barrier at all.
 //!
 //! *Why wakers may go before that.* What is light is right at any time, registered or not:
 //!
@@ -71,9 +71,8 @@ pub(crate) fn is_asymmetric() -> bool {
 /// - With several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops
 ///   looking at idle producers, after it has looked at them millions of times, registers.
 ///
-/// None of this holds for a ring that is young: a few dozen messages, one after the other, that woke nobody
-/// are still to come. So a ring for a reply, or one at which somebody sleeps at nearly each message, costs
-/// the same in any process.
+/// A new ring is exempt until some 64 messages in a row have woken nobody. So a ring that carries one reply,
+/// or one whose receiver sleeps before nearly each message, costs the same in any process.
 ///
 /// A program that makes its first ring before other threads start never needs this call, nor does one that
 /// only publishes to and receives from broadcast rings, and spins. Call it if your program makes its rings
@@ -103,9 +102,9 @@ pub(super) fn full() {
     fence(Ordering::SeqCst);
 }
 
-/// Whether events begin with full fences where light ones are to come (`event_count.rs`).
+/// Whether eventcounts begin with full fences where light ones are to come (`event_count.rs`).
 pub(super) fn begins_young() -> bool {
-    // Models in which nobody sleeps are to go without, and models of young events are to have them.
+    // Models in which nobody sleeps are to go without, and models of young eventcounts are to have them.
     #[cfg(annulus_loom)]
     return std::env::var_os("ANNULUS_LOOM_YOUNG").is_some();
     #[cfg(not(annulus_loom))]
@@ -115,7 +114,7 @@ pub(super) fn begins_young() -> bool {
 /// The sleeper's fence; false where the system refused it, although it had promised it. Registers, where that
 /// is what was missing.
 pub(super) fn heavy(asymmetric: bool) -> bool {
-    // Mutants: `|| with &&`, `&& with ||`: see barrier in event.rs.
+    // Mutants: `|| with &&`, `&& with ||`: see `barrier` in `event_count/fences.rs`.
     heavy_if_registered(asymmetric) || (register() && heavy_if_registered(asymmetric))
 }
 

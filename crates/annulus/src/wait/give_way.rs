@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// What giving up the time slice has brought the threads that waited at an event: a hint for the next waiter
-/// there.
+/// What giving up the time slice has brought the threads that waited at an eventcount: a hint for the next
+/// waiter there.
 ///
 /// Suppose that the thread that is waited for is ready to run on the waiter's core. Then giving up the time
 /// slice lets it run, at a fraction of what a sleep and a wake-up cost. In all other cases it is a loss:

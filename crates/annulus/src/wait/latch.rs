@@ -74,7 +74,7 @@ impl Latch {
     /// Waits until it is open, in a task.
     #[cfg(feature = "async")]
     pub(crate) fn opened(&self) -> impl Future<Output = ()> + Send + Unpin {
-        // SAFETY: the event is in the latch, which is borrowed.
+        // SAFETY: the eventcount is in the latch, which is borrowed.
         unsafe { super::Waiting::new(Opening(self)) }
     }
 }

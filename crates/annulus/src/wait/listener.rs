@@ -1,5 +1,5 @@
-//! [`Listener`]: with it, a task, a `select` or a file descriptor waits at an event for its `Waker`.
-//! [`Relay`]: with it, a notify at one event becomes a notify at another.
+//! [`Listener`]: with it, a task, a `select` or a file descriptor waits at an eventcount for its `Waker`.
+//! [`Relay`]: with it, a notify at one eventcount becomes a notify at another.
 //!
 //! A waiter of this kind [looks](Listener::look); registers a waker and
 //! [looks once more](Listener::register_and_look); and then waits for the waker in its own manner. A wake-up
@@ -7,24 +7,24 @@
 //! Before each look the listener is disarmed: the look then uses such a wake-up. A listener that is dropped
 //! instead passes it on to another waiter.
 //!
-//! *A relay* is for a handle that receives from several rings: it waits at an event of its own, and has a
-//! relay at the event of each ring. That is a [`Listener`] whose waker notifies the handle's event. It is set
-//! when somebody is about to wait for the handle, and not before. So rings pay nothing for a handle for which
-//! nobody waits. A look of the handle takes these steps:
+//! *A relay* is for a handle that receives from several rings: it waits at an eventcount of its own, and has
+//! a relay at the eventcount of each ring. That is a [`Listener`] whose waker notifies the handle's
+//! eventcount. It is set when somebody is about to wait for the handle, and not before. So rings pay nothing
+//! for a handle for which nobody waits. A look of the handle takes these steps:
 //!
 //! 1. It looks at all rings. If something is there, that is all.
-//! 2. If nobody has registered at the handle's event, nothing is there.
-//! 3. It [sets](Relay::set) each relay that is not set. That registers at the event of the ring.
+//! 2. If nobody has registered at the handle's eventcount, nothing is there.
+//! 3. It [sets](Relay::set) each relay that is not set. That registers at the eventcount of the ring.
 //! 4. If one was not set, it looks at all rings once more.
 //!
 //! *Why no wake-up is lost.* A sender stores its message, and notifies at its ring. If the relay is
-//! registered there, the relay's waker then notifies the handle's event. So for that event, the store of the
-//! message comes before the notify, as `event_count.rs` requires. It remains to be shown that the sender sees
-//! the relay, or the look sees the message. For a relay that was not set, step 4 is the second look of
-//! `event_count.rs`, at the event of the ring. For a relay that was set, it was an earlier step 4, or the
-//! step 1 of a later look. If a relay seems to be set although a sender is just taking its waker, that sender
-//! is about to notify the handle's event, so a waiter that has registered there is woken, or sees the message
-//! in step 1.
+//! registered there, the relay's waker then notifies the handle's eventcount. So for that eventcount, the
+//! store of the message comes before the notify, as `event_count.rs` requires. It remains to be shown that
+//! the sender sees the relay, or the look sees the message. For a relay that was not set, step 4 is the
+//! second look of `event_count.rs`, at the eventcount of the ring. For a relay that was set, it was an
+//! earlier step 4, or the step 1 of a later look. If a relay seems to be set although a sender is just taking
+//! its waker, that sender is about to notify the handle's eventcount, so a waiter that has registered there
+//! is woken, or sees the message in step 1.
 
 use core::ptr::NonNull;
 use core::task::Waker;
@@ -34,13 +34,14 @@ use super::{EventCount, Look, Poll};
 use crate::base::drop_all::contain;
 use crate::sync::seeded;
 
-/// A node among the tasks of an event, and its owner's right to be woken.
+/// A node among the tasks of an eventcount, and its owner's right to be woken.
 pub(crate) struct Listener {
     event: NonNull<EventCount>,
     node: OwnedNode,
 }
 
-// SAFETY: it stands for a shared reference to an event, which is `Sync`, and for a node, which is `Send`.
+// SAFETY: it stands for a shared reference to an eventcount, which is `Sync`, and for a node, which is
+// `Send`.
 unsafe impl Send for Listener {}
 // SAFETY: nothing can be done with a shared reference to it.
 unsafe impl Sync for Listener {}
@@ -95,7 +96,7 @@ impl Listener {
     ///
     /// # Safety
     ///
-    /// Each event that the waiter returns lives, and stays where it is, as long as the listener.
+    /// Each eventcount that the waiter returns lives, and stays where it is, as long as the listener.
     #[inline(always)]
     pub(crate) unsafe fn register_and_look<W: Poll + ?Sized>(
         listener: &mut Option<Self>,
@@ -124,7 +125,7 @@ impl Listener {
     ///
     /// # Safety
     ///
-    /// The event lives, and stays where it is, as long as the listener.
+    /// The eventcount lives, and stays where it is, as long as the listener.
     #[inline(always)]
     pub(super) unsafe fn register_at(listener: &mut Option<Self>, event: NonNull<EventCount>, waker: &Waker) {
         if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
@@ -238,7 +239,7 @@ impl Drop for Listener {
     }
 }
 
-/// A listener at the event of one ring, whose waker notifies another event.
+/// A listener at the eventcount of one ring, whose waker notifies another eventcount.
 pub(crate) struct Relay {
     listener: Option<Listener>,
 }
@@ -254,7 +255,7 @@ impl Relay {
     ///
     /// # Safety
     ///
-    /// The event lives, and stays where it is, as long as the relay.
+    /// The eventcount lives, and stays where it is, as long as the relay.
     pub(crate) unsafe fn set(&mut self, event: NonNull<EventCount>, waker: &Waker) -> bool {
         let is_set = |listener: &Listener| {
             listener.is_at(event) && (listener.is_armed() || seeded!("relay_set_for_good"))

@@ -16,9 +16,9 @@
 // fence                 the light fence of a waker, the heavy one of a sleeper; naps
 // cohorts, park         threads asleep: many at one word; by the kernel
 // other_processes       threads asleep in several processes
-// waiters/              the tasks at an event
-// listener, task        a task waits, with a waker; a notify at one event becomes a notify at another
-// wait_for_any, arms    a select waits, at several events, as a thread that a waker wakes; what for
+// waiters/              the tasks at an eventcount
+// listener, task        a task waits, with a waker; a notify at one eventcount becomes a notify at another
+// wait_for_any, arms    a select waits, at several eventcounts, as a thread that a waker wakes; what for
 // source                what a select, a worker or a notifier can wait at
 // latch, control        a shutdown, or the end of threads; how to stop a worker
 

@@ -1,9 +1,9 @@
 //! [`Remote`]: where a process waits for others, or wakes them: one word for the threads of all processes,
 //! and the tasks of this one.
 //!
-//! *The word* ([`RemoteWord`]) is a second one beside the word of the [event](super::EventCount), in memory
-//! that all processes map. Bit 0 says that a thread sleeps there, or is about to; the other bits count
-//! wake-ups. The steps are the event's.
+//! *The word* ([`RemoteWord`]) is a second one beside the word of the [eventcount](super::EventCount), in
+//! memory that all processes map. Bit 0 says that a thread sleeps there, or is about to; the other bits count
+//! wake-ups. The steps are the eventcount's.
 //!
 //! ```text
 //! waker                                             sleeper

@@ -81,7 +81,7 @@ macro_rules! source_of_part {
         [$($generics:tt)*] $Handle:ty,
         |$handle:ident| $part:expr $(, lost: $lost:expr)? $(, left: $left:expr)?
     ) => {
-        // SAFETY: the part lives as long as the handle, or longer, and its events stay where they are.
+        // SAFETY: the part lives as long as the handle, or longer, and its eventcounts stay where they are.
         unsafe impl<$($generics)*> $crate::wait::Source for $Handle {
             fn wait_point(&self) -> &$crate::wait::EventCount {
                 let $handle = self;

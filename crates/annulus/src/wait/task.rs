@@ -1,8 +1,8 @@
 //! [`Waiting`]: the future of every async verb, whichever family it is of. Poll, register, poll once more.
 //!
 //! It does what `wait_until` does for a thread, with the executor in place of the futex: it looks; if nothing
-//! is there, it arms its node among the tasks of the event, registers, and looks again. Then it returns, and
-//! the thread that brings something wakes it. It never spins, and nobody polls it meanwhile.
+//! is there, it arms its node among the tasks of the eventcount, registers, and looks again. Then it returns,
+//! and the thread that brings something wakes it. It never spins, and nobody polls it meanwhile.
 //!
 //! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message (or a free slot).
 //! As long as somebody waits, there are at least as many waiters that were woken and have not looked yet as
@@ -28,7 +28,7 @@ const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 /// place, that has its waker for some milliseconds more.)
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct Waiting<W: Poll> {
-    // Before the waiter: it is dropped first, and the waiter keeps its event alive.
+    // Before the waiter: it is dropped first, and the waiter keeps its eventcount alive.
     listener: Option<Listener>,
     waiter: W,
 }
@@ -36,8 +36,8 @@ pub(crate) struct Waiting<W: Poll> {
 impl<W: Poll> Waiting<W> {
     /// # Safety
     ///
-    /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
-    /// the waiter is moved to.
+    /// Each eventcount that the waiter returns lives, and stays where it is, as long as the waiter lives,
+    /// wherever the waiter is moved to.
     pub(crate) unsafe fn new(waiter: W) -> Self {
         Self { listener: None, waiter }
     }
@@ -90,7 +90,7 @@ impl<W: Poll> Waiting<W> {
     #[inline(always)]
     fn register_and_look(&mut self, context: &mut Context<'_>) -> Look<W::Found> {
         let (listener, waiter) = (&mut self.listener, &mut self.waiter);
-        // SAFETY: the events live as long as the waiter (`new`), which lives longer than the listener. A
+        // SAFETY: the eventcounts live as long as the waiter (`new`), which lives longer than the listener. A
         // wake-up that came meanwhile is what the second look was for.
         let (look, _is_owed) = unsafe { Listener::register_and_look(listener, waiter, context.waker()) };
         if matches!(look, Look::Found(_)) {
@@ -171,12 +171,12 @@ mod tests {
         (polled, woken.count())
     }
 
-    /// A waiter whose looks are given in advance: what each finds, and at which event it waits from then on.
-    /// After them it finds nothing.
+    /// A waiter whose looks are given in advance: what each finds, and at which eventcount it waits from then
+    /// on. After them it finds nothing.
     struct Scripted<'e> {
         looks: VecDeque<(Look<u32>, &'e EventCount)>,
         event: &'e EventCount,
-        /// A message comes at its event during its last look.
+        /// A message comes at its eventcount during its last look.
         is_notified: bool,
     }
 
@@ -187,7 +187,7 @@ mod tests {
             looks: impl IntoIterator<Item = (Look<u32>, &'e EventCount)>,
         ) -> Waiting<Self> {
             let waiter = Self { looks: looks.into_iter().collect(), event, is_notified: false };
-            // SAFETY: the events belong to the tests, which drop their waiters first.
+            // SAFETY: the eventcounts belong to the tests, which drop their waiters first.
             unsafe { Waiting::new(waiter) }
         }
     }
@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(poll(&woken, &mut task), (task::Poll::Ready(7), 0));
     }
 
-    /// Where what it waits for moves from one event to another, the task is woken by the second one alone.
+    /// Where what it waits for moves from one eventcount to another, the task is woken by the second one
+    /// alone.
     #[test]
     fn a_task_moves_with_what_it_waits_for() {
         // Between two polls; at the second look; and at both.
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    /// A wake-up that came at the event that a task leaves goes to another that waits there.
+    /// A wake-up that came at the eventcount that a task leaves goes to another that waits there.
     #[test]
     fn task_that_moves_passes_its_wake_up_on() {
         let events = [(); 2].map(|()| EventCount::new());

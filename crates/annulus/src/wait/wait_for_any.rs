@@ -1,8 +1,8 @@
-//! [`wait_for_any`]: one thread waits at several events, for what comes first at any of them.
+//! [`wait_for_any`]: one thread waits at several eventcounts, for what comes first at any of them.
 //!
-//! It does what `wait_until` does at one event. It looks at all arms, in turn, and spins. Then it takes a
-//! [listener](Listener) at the event of each arm, registers the waker of its thread there, looks there once
-//! more, and sleeps once for all.
+//! It does what `wait_until` does at one eventcount. It looks at all arms, in turn, and spins. Then it takes
+//! a [listener](Listener) at the eventcount of each arm, registers the waker of its thread there, looks there
+//! once more, and sleeps once for all.
 //!
 //! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: a thread that brings
 //! something there comes after the registration, and wakes the thread, or before it, and then the second look
@@ -203,7 +203,8 @@ impl AnyArm<'_> {
     /// From now on `waker` is woken, where one more look finds nothing, either.
     fn register_and_look(&mut self, waker: &Waker) -> Look<()> {
         let event = NonNull::from(self.arm.wait_point());
-        // SAFETY: the events live as long as the arm (`new`), and the listener is dropped before the arm.
+        // SAFETY: the eventcounts live as long as the arm (`new`), and the listener is dropped before the
+        // arm.
         let look = unsafe { Listener::register_and_look(&mut self.listener, &mut self.arm, waker) };
         self.end_look(look, Some(event))
     }
@@ -217,7 +218,7 @@ impl AnyArm<'_> {
         let is_used = self.takes || seeded!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
             if let Some(event) = event {
-                // SAFETY: the events live as long as the arm (`new`).
+                // SAFETY: the eventcounts live as long as the arm (`new`).
                 pass_on(unsafe { event.as_ref() });
             }
         }
@@ -312,7 +313,8 @@ mod tests {
     use super::super::counting_waker::Woken;
     use super::*;
 
-    /// An arm whose looks are a function of how many there were before, which may move it to another event.
+    /// An arm whose looks are a function of how many there were before, which may move it to another
+    /// eventcount.
     struct Scripted<'e, F> {
         event: &'e EventCount,
         looks: u32,
@@ -323,7 +325,7 @@ mod tests {
     impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Scripted<'e, F> {
         fn at(event: &'e EventCount, look: F) -> Listening<Self> {
             let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
-            // SAFETY: the events belong to the tests, which drop their arms first.
+            // SAFETY: the eventcounts belong to the tests, which drop their arms first.
             unsafe { Listening::new(Self { event, looks: 0, look, strategy }, true) }
         }
     }
@@ -347,7 +349,7 @@ mod tests {
         }
     }
 
-    /// As a wait at one event does.
+    /// As a wait at one eventcount does.
     #[test]
     fn wait_that_its_deadline_ends_says_that_giving_way_did_not_help() {
         let says_so = || {
@@ -431,7 +433,7 @@ mod tests {
             let scripted: &mut AnyArm<'_> = &mut scripted;
             assert!(matches!(scripted.register_and_look(&one.waker()), Look::Nothing));
             let mut listener = None;
-            // SAFETY: the event is dropped later.
+            // SAFETY: the eventcount is dropped later.
             unsafe { Listener::register_at(&mut listener, NonNull::from(&event), &other.waker()) };
             event.notify_some(1);
             assert_eq!((one.count(), other.count()), (1, 0));

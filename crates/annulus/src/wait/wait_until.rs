@@ -93,7 +93,7 @@ pub(crate) fn wait_until<W: Poll>(
     }
 }
 
-/// event.sleep1 to event.sleep4 of an [event](super::EventCount): sleeps until somebody notifies, or
+/// event.sleep1 to event.sleep4 of an [eventcount](super::EventCount): sleeps until somebody notifies, or
 /// `deadline` passes. Returns what a second look found. A sleep may be many naps.
 fn sleep<W: Poll>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     #[cfg(feature = "std")]

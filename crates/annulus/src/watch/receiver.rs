@@ -163,7 +163,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// ```
     #[cfg(feature = "async")]
     pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
-        // SAFETY: the event is in what the handles share, which lives as long as the receiver, which is
+        // SAFETY: the eventcount is in what the handles share, which lives as long as the receiver, which is
         // borrowed.
         unsafe { crate::wait::Waiting::new(NewValue(self)) }
     }
@@ -488,7 +488,7 @@ impl<'r, T, F: FnMut(&T) -> bool> Poll for AwaitWanted<'r, T, F> {
     }
 }
 
-// SAFETY: the event is in what the handles share, which lives as long as the receiver.
+// SAFETY: the eventcount is in what the handles share, which lives as long as the receiver.
 unsafe impl<T: Send + Sync> Source for Receiver<T> {
     fn wait_point(&self) -> &EventCount {
         &self.shared.changed

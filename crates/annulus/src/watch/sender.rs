@@ -201,7 +201,7 @@ impl<T: Send + Sync> Sender<T> {
     /// ```
     #[cfg(feature = "async")]
     pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
-        // SAFETY: the event is in what the handles share, which lives as long as the sender, which is
+        // SAFETY: the eventcount is in what the handles share, which lives as long as the sender, which is
         // borrowed.
         unsafe { crate::wait::Waiting::new(AwaitEnd(&self.shared)) }
     }

@@ -42,7 +42,7 @@ impl<R: Source, C, F: Feed<R, C>> WorkerRun<R, C, F> {
         // Dropped before `self`, and so before the receiver.
         let notes = NotesPanic(&control);
         let turn = FeedTurn::new(&control, self.most);
-        // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
+        // Dropped before `self`, also by a panic: the receiver keeps the lent eventcount alive.
         let mut serving = Serving { turn, lending: Lending::new(Arc::clone(&control)), run: &mut self };
         serving.serve();
         let messages = serving.turn.messages;
@@ -209,7 +209,7 @@ mod tests {
         StopNow,
     }
 
-    // SAFETY: the event is in a place of its own.
+    // SAFETY: the eventcount is in a place of its own.
     unsafe impl Source for BeingWritten {
         fn wait_point(&self) -> &EventCount {
             &self.event

@@ -236,7 +236,8 @@ impl Publisher<Lossless> {
         let mut admitted = admitted(&mut self.extents.sole).await;
         if admitted.is_ok() && !self.area.has_room(&self.pen, record.len()) {
             let words = self.await_words(record.len(), WriterBackoff::new(0, None));
-            // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+            // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps
+            // alive.
             admitted = unsafe { Waiting::new(words) }.await;
         }
         self.put_admitted(admitted, record)

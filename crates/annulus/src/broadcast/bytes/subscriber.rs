@@ -527,7 +527,7 @@ impl<M: MayLose> Poll for NextOrLag<'_, M> {
     }
 }
 
-// SAFETY: the events are of the extents' ring, which this handle keeps alive.
+// SAFETY: the eventcounts are of the extents' ring, which this handle keeps alive.
 unsafe impl<M: Mode> Source for Subscriber<M> {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.extents)
@@ -643,7 +643,7 @@ impl<M: Mode> Subscriber<M> {
         &'s mut self,
         buffer: &'s mut Vec<u8>,
     ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin + 's {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(NextRecord { subscriber: self, buffer }) }
     }
 
@@ -723,7 +723,7 @@ impl<M: MayLose> Subscriber<M> {
         &'s mut self,
         buffer: &'s mut Vec<u8>,
     ) -> impl Future<Output = Result<usize, LossyRecvError>> + Send + Unpin + 's {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
     }
 }
@@ -733,7 +733,7 @@ impl<M: MayLose> Subscriber<M> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Armed::new(RecordOrLag(self), |or_lag| or_lag.0.strategy(), |_, found| found) }
     }
 }

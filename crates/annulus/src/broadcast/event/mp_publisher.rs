@@ -367,7 +367,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
         let this = &*self;
         let put = |claimed, value| this.put_admitted(claimed, value);
         let claim = claim_of_one(FromHead, this.shared());
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
 }
@@ -376,7 +376,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpPublisher<T, R> {
     fn room(&mut self) -> RoomArm<'_> {
         let claimable = Claimable::of(FromHead, self.shared());
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { RoomArm::new(claimable, Claimable::strategy) }
     }
 }

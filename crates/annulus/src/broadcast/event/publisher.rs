@@ -484,7 +484,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
-        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
                 move |value| {

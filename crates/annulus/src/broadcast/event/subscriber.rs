@@ -529,7 +529,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     }
 }
 
-// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+// SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Send + Sync, M: Mode> Source for Subscriber<T, M> {
     fn wait_point(&self) -> &EventCount {
         Poll::wait_point(self)
@@ -633,7 +633,7 @@ pub(super) struct Then<'s, T, M: Mode, F> {
 #[cfg(feature = "async")]
 impl<'s, T: Send + Sync, M: Mode, R, F: FnOnce(&mut Subscriber<T, M>) -> R> Then<'s, T, M, F> {
     pub(super) fn once_there(subscriber: &'s mut Subscriber<T, M>, waits: bool, then: F) -> Waiting<Self> {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(Self { subscriber, waits, last: Some(then) }) }
     }
 }
@@ -724,7 +724,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// # Ok::<(), annulus::RecvError>(())
     /// ```
     pub fn wait_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(There(self)) }
     }
 
@@ -788,7 +788,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     #[doc(hidden)]
     #[inline]
     pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        // SAFETY: the eventcounts are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Armed::new(There(self), |there| there.0.wait_strategy(), |_, found| found) }
     }
 }

@@ -31,7 +31,7 @@ use crate::wait::{EndMark, EventCount, Look, Source, Until, WaitStrategy, own_st
 /// The reading end of a [queue of bytes](super).
 ///
 /// A [`Record`] borrows it: there is one at a time. Right behind a producer that writes without a break it
-/// may [rest](crate::queue::Consumer#rests) before a look. (What is said there of messages is true of words
+/// may [rest](crate::guide::waiting#rests) before a look. (What is said there of messages is true of words
 /// of 8 bytes here.)
 pub struct Consumer<K: InPlace = Spsc> {
     pub(crate) words: queue::Consumer<u64, K>,
@@ -229,7 +229,7 @@ impl<K: InPlace> Consumer<K> {
 
 // Something is there for a consumer of words just where a record is.
 
-// SAFETY: the events belong to the consumer of words, which this has.
+// SAFETY: the eventcounts belong to the consumer of words, which this has.
 unsafe impl<K: InPlace> Source for Consumer<K> {
     fn wait_point(&self) -> &EventCount {
         self.words.wait_point()

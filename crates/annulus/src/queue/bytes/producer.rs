@@ -397,7 +397,7 @@ impl<K: InPlace> Producer<K> {
         if let Some(found) = self.look_for_room(len) {
             found?;
         } else {
-            // SAFETY: the events are in the queue state, which the producer keeps alive.
+            // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
             unsafe { Waiting::new(AwaitRecordRoom { producer: self, len }) }.await?;
         }
         // Nothing came between.
@@ -414,7 +414,7 @@ impl<K: InPlace> Producer<K> {
         len: usize,
     ) -> impl Choice<Found = Result<Reservation<'_, K>, WriteError>> {
         let room = AwaitRecordRoom { producer: self, len };
-        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        // SAFETY: the eventcounts are in the queue state, which the producer keeps alive.
         unsafe {
             Armed::new(room, AwaitRecordRoom::strategy, |AwaitRecordRoom { producer, len }, found| {
                 // Nothing came between.

@@ -486,7 +486,7 @@ impl<T> fmt::Debug for TryIter<'_, T> {
 /// Each is for a receiver, and for a reference to one, because its verbs take `&self`.
 macro_rules! receivers {
     ($([$($borrowed:tt)*])*) => {$(
-        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the receiver keeps alive.
         unsafe impl<T: Send> Source for $($borrowed)* Receiver<T> {
             fn wait_point(&self) -> &EventCount {
                 &self.state.published
@@ -599,7 +599,7 @@ impl<T: Send> Receiver<T> {
         &self,
         values: &mut [T],
     ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin {
-        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the receiver keeps alive.
         unsafe { Waiting::new(NextBatch { receiver: self, values }) }
     }
 
@@ -668,7 +668,7 @@ impl<T: Send> Receiver<T> {
     #[doc(hidden)]
     #[inline]
     pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
-        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the receiver keeps alive.
         unsafe { Armed::new(Next(self), |next| next.0.wait_strategy(), |_, found| found) }
     }
 }

@@ -345,7 +345,7 @@ impl<T: Send> Sender<T> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Send + Unpin {
-        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the sender keeps alive.
         unsafe { Waiting::new(AwaitSent { state: &self.state, value: Some(value) }) }
     }
 
@@ -363,7 +363,7 @@ impl<T: Send> Sender<T> {
     where
         T: Copy,
     {
-        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the sender keeps alive.
         unsafe { Waiting::new(AwaitAllSent { sender: self, rest: values }) }
     }
 }
@@ -443,7 +443,7 @@ impl<T: Send> Sender<T> {
             Err(_) => Err(SendError(value)),
         };
         let strategy = |claiming: &AwaitSlot<'_, T>| claiming.state.strategy;
-        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        // SAFETY: the eventcounts are in the queue's state, which the sender keeps alive.
         unsafe { Armed::new(AwaitSlot { state }, strategy, move |_, claimed| fill_claim(claimed, send)) }
     }
 }
@@ -525,7 +525,7 @@ macro_rules! senders {
         impl<T: Send> WaitsForRoom for $($borrowed)* Sender<T> {
             fn room(&mut self) -> RoomArm<'_> {
                 let room = AwaitOrderedRoom { state: &self.state };
-                // SAFETY: the events are in the queue's state, which the sender keeps alive.
+                // SAFETY: the eventcounts are in the queue's state, which the sender keeps alive.
                 unsafe { RoomArm::new(room, |room| room.state.strategy) }
             }
         }

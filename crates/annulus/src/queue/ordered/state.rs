@@ -74,11 +74,11 @@ impl<T> State<T> {
         let mut slots = ManuallyDrop::new(slots);
         let (new_word, counters) = (NewWord::of_events(), Counters::new(settings.statistics));
         let (first, listing) = (Number::new(settings.first), Listing::new(settings.name.as_deref()));
-        let room = slots.block_mut().allocation_before::<Self>();
-        // SAFETY: the room is new, `dst` is in it, and all fields are written.
+        let allocation = slots.block_mut().allocation_before::<Self>();
+        // SAFETY: the allocation is new, `dst` is in it, and all fields are written.
         let shares = unsafe {
             written!(
-                room.dst().as_ptr(),
+                allocation.dst().as_ptr(),
                 Self {
                     lane: ManyToMany::new(ManuallyDrop::into_inner(slots), first),
                     published: EventCount::begun(new_word, counters.clone()),
@@ -92,7 +92,7 @@ impl<T> State<T> {
                     listing: listing,
                 }
             );
-            room.filled()
+            allocation.filled()
         };
         Self::list(&shares[0]);
         shares

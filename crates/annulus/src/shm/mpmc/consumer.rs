@@ -265,7 +265,7 @@ impl<T: Message> Consumer<T> {
     /// As of [`claim`](Self::claim).
     #[cfg(feature = "async")]
     pub fn claim_async(&mut self) -> impl Future<Output = Result<Claimed<T>, RecvError>> + Send + Unpin {
-        // SAFETY: the event is in the share, which the consumer keeps.
+        // SAFETY: the eventcount is in the share, which the consumer keeps.
         unsafe { Waiting::new(NextClaim(self)) }
     }
 
@@ -439,7 +439,7 @@ impl<T: Message> Poll for NextClaim<'_, T> {
     }
 }
 
-// SAFETY: the event is in the share, which the handle keeps.
+// SAFETY: the eventcount is in the share, which the handle keeps.
 unsafe impl<T: Message> Source for Consumer<T> {
     fn wait_point(&self) -> &EventCount {
         &self.share.sent

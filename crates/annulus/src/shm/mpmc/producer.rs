@@ -174,7 +174,7 @@ impl<T: Message> Producer<T> {
     /// As of [`send`](Self::send).
     #[cfg(feature = "async")]
     pub fn send_async(&mut self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Send + Unpin {
-        // SAFETY: the event is in the producer, which is borrowed as long as the future lives.
+        // SAFETY: the eventcount is in the producer, which is borrowed as long as the future lives.
         unsafe { Waiting::new(AwaitSent { producer: self, value: Some(value) }) }
     }
 
@@ -317,7 +317,7 @@ impl<T: Message> Producer<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
-        // SAFETY: the event is in the producer, which is borrowed.
+        // SAFETY: the eventcount is in the producer, which is borrowed.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(producer), found| {
                 move |value| match found {
@@ -331,7 +331,7 @@ impl<T: Message> Producer<T> {
 
 impl<T: Message> WaitsForRoom for Producer<T> {
     fn room(&mut self) -> RoomArm<'_> {
-        // SAFETY: the event is in the producer, which is borrowed.
+        // SAFETY: the eventcount is in the producer, which is borrowed.
         unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
     }
 }

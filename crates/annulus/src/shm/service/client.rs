@@ -333,7 +333,7 @@ impl<A: Message> Drop for PendingAnswer<A> {
     }
 }
 
-// SAFETY: the event is in the share, which lives as long as the handle.
+// SAFETY: the eventcount is in the share, which lives as long as the handle.
 unsafe impl<A: Message> Source for PendingAnswer<A> {
     fn wait_point(&self) -> &EventCount {
         &self.share.answered
@@ -415,7 +415,7 @@ impl<A: Message> IntoFuture for PendingAnswer<A> {
     type IntoFuture = AnswerFuture<A>;
 
     fn into_future(self) -> AnswerFuture<A> {
-        // SAFETY: the event is in the share, which lives as long as the handle.
+        // SAFETY: the eventcount is in the share, which lives as long as the handle.
         AnswerFuture(unsafe { Waiting::new(self) })
     }
 }

@@ -360,8 +360,8 @@ impl<T: Message> Receiver<T> {
     /// As [`changed`](Self::changed).
     #[cfg(feature = "async")]
     pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
-        // SAFETY: the event is in what the ring's handle keeps, which lives as long as the receiver, which is
-        // borrowed.
+        // SAFETY: the eventcount is in what the ring's handle keeps, which lives as long as the receiver,
+        // which is borrowed.
         unsafe { crate::wait::Waiting::new(By(self, Self::poll_changed)) }
     }
 
@@ -502,7 +502,7 @@ impl<T: Message, F, P: FnMut(&mut Receiver<T>) -> Look<F>> Poll for By<'_, T, P>
     }
 }
 
-// SAFETY: the events are those of the ring's subscriber, which is in this.
+// SAFETY: the eventcounts are those of the ring's subscriber, which is in this.
 unsafe impl<T: Message> Source for Receiver<T> {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.notices)
@@ -687,7 +687,7 @@ impl<T: Message> Changes<T> {
     }
 }
 
-// SAFETY: the events are those of the ring's subscriber, which is in this.
+// SAFETY: the eventcounts are those of the ring's subscriber, which is in this.
 unsafe impl<T: Message> Source for Changes<T> {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.notices)

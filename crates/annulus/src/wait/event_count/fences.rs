@@ -1,8 +1,9 @@
-//! The fences of wakers, and of threads that change what a waker looks at: full ones while an event is young.
+//! The fences of wakers, and of threads that change what a waker looks at: full ones while an eventcount is
+//! young.
 //!
-//! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
-//! message. So each event begins with bit 1: its wakers have full fences, and a thread that sleeps, or
-//! sets the flag (`CLOSED`), has one and calls nobody. After `YOUTH` looks of wakers in a
+//! *Young eventcounts.* A heavy fence is a system call which interrupts all cores, and many a ring lives for
+//! one message. So each eventcount begins with bit 1: its wakers have full fences, and a thread that sleeps,
+//! or sets the flag (`CLOSED`), has one and calls nobody. After `YOUTH` looks of wakers in a
 //! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
 //! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
 //!
@@ -12,8 +13,8 @@
 //! - All other wakers have full fences. Of two full fences one comes first, as above.
 //! - A thread that sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
 //!
-//! For bit 5 it is the same: a sleeper that has set it while the event was young serves the threads that come
-//! when it is not, because no light waker has a look from before the first sleeper's event.sleep1.
+//! For bit 5 it is the same: a sleeper that has set it while the eventcount was young serves the threads that
+//! come when it is not, because no light waker has a look from before the first sleeper's event.sleep1.
 
 use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
 use crate::sync::{Ordering, light_fence, seeded};
@@ -23,7 +24,7 @@ use crate::wait::other_processes::Remote;
 
 impl EventCount {
     /// event.wake2 by itself, the light one or, where that is not enough, or somebody sleeps here, the full
-    /// one: for a caller that looks at other things than this event only.
+    /// one: for a caller that looks at other things than this eventcount only.
     // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
     pub(crate) fn fence(&self) {
@@ -85,7 +86,8 @@ impl EventCount {
             // The waker may be of another process.
             return fence::heavy_across(remote.is_asymmetric());
         }
-        // A young event is no help: a waker that sees event.grow8 need not see what the caller has changed.
+        // A young eventcount is no help: a waker that sees event.grow8 need not see what the caller has
+        // changed.
         fence::heavy(fence::is_asymmetric())
     }
 
@@ -105,8 +107,8 @@ impl EventCount {
     }
 
     /// As [`barrier_at_any_price`](Self::barrier_at_any_price), for a caller that has seen the flag of this
-    /// event, or has set it: each waker sees the flag, or the caller sees what that waker stored before.
-    /// Where the event is young, the system is not asked.
+    /// eventcount, or has set it: each waker sees the flag, or the caller sees what that waker stored before.
+    /// Where the eventcount is young, the system is not asked.
     pub(crate) fn barrier_behind_flag(&self) {
         // Relaxed: not before the word in which the flag was seen (coherence).
         let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;

@@ -1,4 +1,4 @@
-//! Tests of events: which threads sleep, which are woken, and when the bits go.
+//! Tests of eventcounts: which threads sleep, which are woken, and when the bits go.
 
 use super::sleep::Ticket;
 use super::*;
@@ -132,7 +132,7 @@ fn await_sleepers(event: &EventCount, count: u32, last: &mpsc::Receiver<Sleeper>
     while event.threads.asleep() < count {
         std::thread::yield_now();
     }
-    // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
+    // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the eventcount
     // is one of those for which the system makes up for that: it might see nobody.
     crate::sync::fence(Ordering::Acquire);
     // A thread that comes late is not woken, but sees that the word has changed.
@@ -192,7 +192,7 @@ fn both_kinds() -> [EventCount; 2] {
     [0, FENCE_BOTH_SIDES].map(|word| EventCount::with(word, 0, None))
 }
 
-/// A task at an event, which counts its wake-ups.
+/// A task at an eventcount, which counts its wake-ups.
 struct Waiter {
     node: crate::wait::waiters::OwnedNode,
     count: std::sync::Arc<Woken>,
@@ -200,7 +200,7 @@ struct Waiter {
 
 impl Waiter {
     fn at(event: &EventCount) -> Self {
-        // SAFETY: the tests drop their tasks before the event.
+        // SAFETY: the tests drop their tasks before the eventcount.
         let (node, _) = unsafe { event.tasks().take_node() };
         let mut waiter = Self { node, count: std::sync::Arc::default() };
         waiter.wait(event);

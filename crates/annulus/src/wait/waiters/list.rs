@@ -1,4 +1,4 @@
-//! [`List`]: the tasks that wait at an event, in turn. The thread that has the list has all of this file
+//! [`List`]: the tasks that wait at an eventcount, in turn. The thread that has the list has all of this file
 //! (`mod.rs`).
 //!
 //! A task that waits here has a [`WaiterNode`]: its slot (`waker_slot.rs`), and its place in the list. A node
@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use super::waker_slot::{IDLE, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, WakerSlot, abandoned};
 use crate::sync::{Ordering, UnsafeCell, seeded};
 
-/// What a task has at an event.
+/// What a task has at an eventcount.
 pub(super) struct WaiterNode {
     pub(super) slot: WakerSlot,
     /// The node that was queued before. Written by the owner that queues this one, before it is queued.

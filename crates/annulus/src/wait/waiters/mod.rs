@@ -1,6 +1,6 @@
-//! The tasks that wait at an event: which of them are to be woken, and by what.
+//! The tasks that wait at an eventcount: which of them are to be woken, and by what.
 //!
-//! A task that waits alone has a slot in the event (`waker_slot.rs`). The others are in a list, in turn
+//! A task that waits alone has a slot in the eventcount (`waker_slot.rs`). The others are in a list, in turn
 //! (`list.rs`), and behind the slot: no task takes that while another is in the list, and a task that was
 //! woken there has no place any more. A node is linked, taken out or woken in a few steps, however many there
 //! are. There are as many nodes as tasks that wait there, and as many again at most, which are kept for the
@@ -22,7 +22,7 @@
 //! What is noted comes before list.leave4, which takes it along, or after it, and then list.enter1 finds that
 //! nobody has the list. So a wake-up that is left to another thread is as good as one's own: that thread is
 //! on its way, and it looks at the list after the wish came. If it finds fewer tasks than were to be woken,
-//! its caller wakes all that sleep at the event, as the thread that left the wish would have done
+//! its caller wakes all that sleep at the eventcount, as the thread that left the wish would have done
 //! ([`Woken::is_short`]).
 //!
 //! *What a wake-up is worth.* The owner learns how its wait ended: not at all, or together with all others,
@@ -54,7 +54,7 @@ use crate::base::drop_all::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, seeded};
 
-/// The tasks that wait at one event, for any number of threads.
+/// The tasks that wait at one eventcount, for any number of threads.
 // Decision 0070: nobody waits for the list.
 #[repr(C)]
 pub(super) struct Waiters {

@@ -9,8 +9,8 @@ use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
 use super::waker_slot::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, WakerSlot, change};
 use crate::sync::{Ordering, ordering, seeded};
 
-/// The place of a task, in the hands of its owner: the event's first slot, or a node of the
-/// list. It does not keep the event alive: see [`take_first_armed`](Waiters::take_first_armed).
+/// The place of a task, in the hands of its owner: the eventcount's first slot, or a node of the
+/// list. It does not keep the eventcount alive: see [`take_first_armed`](Waiters::take_first_armed).
 pub(in crate::wait) struct OwnedNode {
     waiters: NonNull<Waiters>,
     pub(super) place: WaiterPlace,
@@ -19,7 +19,7 @@ pub(in crate::wait) struct OwnedNode {
 
 #[derive(Clone, Copy)]
 pub(super) enum WaiterPlace {
-    /// The event's first slot.
+    /// The eventcount's first slot.
     First,
     Node(NonNull<WaiterNode>),
     /// It is another's from now on.

@@ -52,7 +52,7 @@ pub(in crate::wait) struct Woken {
     /// Whether there was anybody, where all were to be woken.
     pub(in crate::wait) is_any: bool,
     /// Another thread left a wish for more tasks than there were. The caller wakes all that sleep at the
-    /// event.
+    /// eventcount.
     pub(in crate::wait) is_short: bool,
 }
 

@@ -46,8 +46,8 @@ pub(super) const WOKEN_ALONE: u32 = 3;
 pub(super) const WOKEN_WITH_ALL: u32 = 4;
 /// The owner has left the slot to the thread that is about to wake it.
 pub(super) const ABANDONED: u32 = 5;
-/// It has no owner. (In a list: it is left to the next thread that has the list.) All that an event begins
-/// with is 0.
+/// It has no owner. (In a list: it is left to the next thread that has the list.) All that an eventcount
+/// begins with is 0.
 pub(super) const GONE: u32 = 0;
 /// Beside a state: it is in the list.
 pub(super) const LISTED: u32 = 8;
