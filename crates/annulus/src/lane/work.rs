@@ -935,9 +935,10 @@ mod model {
     impl WorkTaker {
         fn claim(&mut self) -> Option<(u64, ClaimedSlot)> {
             match self.reader.claim(1) {
-                // SAFETY: claimed just now.
                 InLane::There((_, claimed)) => {
-                    Some((unsafe { self.shared.lanes[0].value(&claimed) }, claimed))
+                    // SAFETY: claimed just now.
+                    let value = unsafe { self.shared.lanes[0].value(&claimed) };
+                    Some((value, claimed))
                 }
                 InLane::Nothing | InLane::More => None,
             }
