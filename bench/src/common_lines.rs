@@ -101,7 +101,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn both_have_the_same_lines() {
+    fn lines_are_common_to_both_sides() {
         let (here, there) = UnixStream::pair().unwrap();
         let lines = CommonLines::new();
         lines.send(&here);

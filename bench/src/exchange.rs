@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_took_is_found_in_each_placement() {
+    fn times_of_an_exchange_are_found_in_each_placement() {
         for placement in Placement::QUIET.into_iter().chain([Placement::BusyMachine, Placement::OwnCores]) {
             let sample = sample::<Stream>(None, None, placement);
             assert!(sample.ns > 0.0 && sample.cpu_ns.is_some_and(|ns| ns > 0.0), "{}", placement.name());

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_what_is_neither_idle_nor_ours() {
+    fn load_of_others_is_neither_idle_nor_ours() {
         let cores = "0,2".parse().unwrap();
         let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 10 1 2 500 5 1 1 3 0 0\ncpu1 7 7 7 7 7 7 7 7 7 7\ncpu2 20 0 0 400 0 0 0 0 0 0\n";
         let own = "42 (a (strange) name) S 1 1 1 0 -1 4194304 80 0 0 0 3 4 5 6 20 0 1 0 99 5000 800";
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_says_what_it_does() {
+    fn load_of_this_machine_is_known() {
         let cores = Cores::all().unwrap();
         assert!(Ticks::now(cores).is_some());
         let mut load = Load::begin(cores);

@@ -27,7 +27,7 @@ use crate::row::Plan;
 /// What this program calls itself with. A test program can't have arguments of its own: it runs one of its
 /// tests.
 const ARGUMENTS: &[&str] = if cfg!(test) {
-    &["rows::tests::is_a_child", "--exact", "--ignored", "--nocapture"]
+    &["rows::tests::process_is_a_child", "--exact", "--ignored", "--nocapture"]
 } else {
     &["--child"]
 };
@@ -267,7 +267,7 @@ pub mod tests {
 
     #[test]
     #[ignore = "started by the next one"]
-    fn has_a_child_that_dies() {
+    fn parent_has_a_child_that_dies() {
         let (_child, _) = start::<Dies>();
         thread::sleep(Duration::from_secs(60));
     }
@@ -275,7 +275,7 @@ pub mod tests {
     #[test]
     fn a_child_that_dies_ends_the_round_and_says_so() {
         let begun = Instant::now();
-        let output = parent("processes::tests::has_a_child_that_dies").output().unwrap();
+        let output = parent("processes::tests::parent_has_a_child_that_dies").output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("this one dies") && said.contains("before its time"), "{said}");
@@ -284,7 +284,7 @@ pub mod tests {
 
     #[test]
     #[ignore = "started by the next one"]
-    fn is_killed() {
+    fn parent_is_killed() {
         let (_child, number) = start::<Waits>();
         println!("\nchild {number}");
         thread::sleep(Duration::from_secs(60));
@@ -292,7 +292,7 @@ pub mod tests {
 
     #[test]
     fn no_child_outlives_its_parent() {
-        let mut parent = parent("processes::tests::is_killed").stdout(Stdio::piped()).spawn().unwrap();
+        let mut parent = parent("processes::tests::parent_is_killed").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines().map(Result::unwrap);
         let number = lines.find_map(|line| line.strip_prefix("child ")?.parse().ok()).unwrap();
         assert!(is_alive(number));

@@ -390,7 +390,7 @@ pub mod tests {
     }
 
     #[test]
-    fn verdicts_say_what_is_met_or_who_is_ahead() {
+    fn verdicts_say_what_is_met_or_which_rival_is_ahead() {
         assert_eq!(row(1.0, 2.0, true).verdict(), "met");
         assert_eq!(row(1.1, 2.0, true).verdict(), "not met");
         assert_eq!(row(1.0, 2.0, false).verdict(), "no steady round");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_count_is_kept_and_left_out_of_the_statistics() {
+    fn round_that_does_not_count_is_kept_and_left_out_of_the_statistics() {
         let mut moved = probed(&[490.0, 110.0]);
         moved.samples[0].ns = 1_000.0;
         let rounds = Rounds(vec![probed(&[100.0, 110.0]), moved]);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn on_one_core_the_placement_does_not_matter() {
+    fn placement_does_not_matter_on_one_core() {
         let (round, what) = run(1, Order::Forward);
         assert_eq!((what.as_str(), round.probes), ("ab", None));
     }

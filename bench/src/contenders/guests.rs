@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_older_than_its_source_or_missing_is_not_up_to_date() {
+    fn guest_older_than_its_source_or_missing_is_not_up_to_date() {
         let [source, missing] = ["guests/Lmax.java", "guests/missing"]
             .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
         assert!(is_up_to_date(&source, &source));

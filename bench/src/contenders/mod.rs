@@ -137,7 +137,7 @@ mod tests {
     use crate::messages::BATCH;
 
     #[test]
-    fn all_lossy_rings_are_driven_by_the_same_code() {
+    fn lossy_rings_are_driven_by_the_same_code() {
         fn works<C: Contender>() {
             let (mut publisher, mut subscriber) = C::channel::<u64>(4);
             assert!(subscriber.try_recv().is_err());
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lossless_rings_are_driven_by_the_same_code() {
+    fn lossless_rings_are_driven_by_the_same_code() {
         fn works<C: Gated<READERS>, const READERS: usize>() {
             let (mut publisher, mut readers) = C::channel(4);
             for lap in 0..3 {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lossy_ring_lost_is_counted() {
+    fn lost_messages_of_a_lossy_ring_are_counted() {
         fn works<C: Contender>() {
             let (mut publisher, mut subscriber) = C::channel::<u64>(4);
             (0..11).for_each(|message| publisher.publish(message));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn all_queues_are_driven_by_the_same_code() {
+    fn queues_are_driven_by_the_same_code() {
         fn works<Q: Queue<Sender: Sender, Receiver: Receiver>>() {
             let (mut sender, mut receiver) = Q::queue(4);
             for message in 0..12 {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn all_selects_are_driven_by_the_same_code() {
+    fn selects_are_driven_by_the_same_code() {
         fn works<Q: Selecting<Sender: Sender>>() {
             let [a, b, c, d] = [(); RINGS].map(|()| Q::queue(4));
             let (mut senders, mut receivers) = ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn all_channels_of_tasks_are_driven_by_the_same_code() {
+    fn channels_of_tasks_are_driven_by_the_same_code() {
         fn works<C: TaskChannel>() {
             let executor = ::tokio::runtime::Builder::new_current_thread().build().unwrap();
             executor.block_on(async {

@@ -71,7 +71,7 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn each_processor_has_a_line() {
+    fn processor_has_a_line_of_its_own() {
         let page = page(&[results(vec![row(1.0, 2.0, true)]), results(vec![row(2.0, 2.0, true)])]);
         assert!(page.contains("| 1 | 1 | 0 |\n") && page.contains("| 1 | 0 | 1 |\n"), "{page}");
     }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_figures_are_replaced() {
+    fn figures_alone_are_replaced() {
         let all = [one()];
         let readme = format!("before\n{BEGIN}old\n{END}after\n");
         let written = with_figures(&readme, &all).unwrap();

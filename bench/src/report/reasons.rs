@@ -107,7 +107,7 @@ mod tests {
 
     /// And a reason whose rows have another name now would stay for ever.
     #[test]
-    fn each_row_where_a_rival_wins_has_a_reason() {
+    fn row_where_a_rival_wins_has_a_reason() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let all = crate::documents::all(root).unwrap();
         let reasons = reasons(TEXT);

@@ -141,7 +141,7 @@ mod tests {
     /// No test: what the processes of rows are, when a test program starts them.
     #[test]
     #[ignore = "started by rows in tests"]
-    fn is_a_child() {
+    fn process_is_a_child() {
         crate::processes::be_a_child(&works()).unwrap();
     }
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_one_entry_of_ours_beside_others_and_whom_its_targets_name() {
+    fn row_has_one_entry_of_ours_and_the_rivals_that_its_targets_name() {
         for row in all() {
             let (ours, others): (Vec<&Entry>, _) =
                 row.entries.iter().partition(|entry| entry.kind == Kind::Ours);

@@ -330,7 +330,7 @@ fn type_that_is_not_trivially_copyable_is_refused() {
 
 /// Each file of the library for C++ includes what it needs.
 #[test]
-fn each_header_for_cpp_compiles_alone() {
+fn headers_for_cpp_compile_alone() {
     if !is_there("c++") {
         println!("skipped: there is no c++");
         return;

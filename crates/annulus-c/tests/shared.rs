@@ -285,7 +285,7 @@ const ROLE: &str = "ANNULUS_C_SHARED_ROLE";
 /// This test by itself does nothing. As the other process, it sends or publishes some messages, and is
 /// killed.
 #[test]
-fn in_another_process() {
+fn child_plays_its_role() {
     let Ok(role) = env::var(ROLE) else { return };
     // SAFETY: the parent has made it a socket.
     let socket = UnixStream::from(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(0) });
@@ -317,7 +317,7 @@ fn a_program_in_rust_is_killed() {
     for (role, of_c) in [("produce", "consume"), ("publish", "subscribe")] {
         let (here, there) = UnixStream::pair().unwrap();
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "in_another_process", "--nocapture"]).env(ROLE, role);
+        command.args(["--exact", "child_plays_its_role", "--nocapture"]).env(ROLE, role);
         command.stdin(OwnedFd::from(there)).stdout(Stdio::null());
         let mut rust = command.spawn().unwrap();
         let peer = Peer::new(of_c, u32::MAX, false);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_clear_is_refused() {
+    fn number_that_is_not_clear_is_refused() {
         for text in [
             "",
             "_",

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn with_room_each_row_is_a_line() {
+    fn row_with_room_is_a_line() {
         let expected = "\
 ┌──────┬───────┬────────┬───────────────────────────────────────┐
 │ name ┆  some ┆   more ┆ why                                   │
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn with_less_room_sentences_are_broken_and_then_columns_left_out() {
+    fn sentences_with_less_room_are_broken_and_then_columns_left_out() {
         let expected = "\
 ┌──────┬───────┬────────┬────────────────────┐
 │ name ┆  some ┆   more ┆ why                │
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn with_little_room_a_row_is_several_lines() {
+    fn row_with_little_room_is_several_lines() {
         let expected = "\
 name: one
 some: 1,000

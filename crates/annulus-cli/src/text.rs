@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_a_shell_would_change_is_between_quotes() {
+    fn word_that_a_shell_would_change_is_between_quotes() {
         let shown = ["/run/a-b", "a b", "it's", "$(x)"].map(shell_word);
         assert_eq!(shown, ["/run/a-b", "'a b'", r"'it'\''s'", "'$(x)'"]);
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular() {
+    fn count_of_one_is_singular() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "quote")), ["0 quotes", "1 quote", "2 quotes"]);
     }
 

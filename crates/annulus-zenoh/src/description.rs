@@ -337,7 +337,7 @@ mod tests {
 
     /// What a hostile bridge may say.
     #[test]
-    fn what_can_not_be_is_refused() {
+    fn description_that_can_not_be_is_refused() {
         let refused = |change: fn(&mut Description), word: &str| {
             let mut described = good();
             change(&mut described);

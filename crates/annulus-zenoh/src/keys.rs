@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_none() {
+    fn key_that_is_no_token_is_none() {
         for key in [
             "annulus/a/b",
             "annulus/a/b/@live",

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn has_an_end() {
+    fn window_has_an_end() {
         let (mut window, now) = (window(), Instant::now());
         window.join("b", 1, now);
         (0..4).for_each(|number| push(&mut window, 100 + 10 * number));

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_what_was_written() {
+    fn frame_that_is_read_is_what_was_written() {
         for (ends, is_one) in [(false, false), (true, false), (false, true), (true, true)] {
             let frame = Frame { epoch: 0x0123_4567_89AB_CDEF, first: u64::MAX - 1, after: 7, ends, is_one };
             assert_eq!(Frame::of_bytes(&frame.to_bytes()), Some(frame));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_not_taken() {
+    fn bytes_that_are_no_frame_are_not_taken() {
         let frame = Frame { epoch: 1, first: 2, after: 0, ends: false, is_one: false }.to_bytes();
         let ack = Ack { epoch: 1, life: 2, next: 3, needs: Needs::Nothing }.to_bytes();
         assert_eq!(Frame::of_bytes(&frame[..31]), None);

@@ -76,7 +76,7 @@ fn bridge_publishes_its_routes_in_a_ring() {
 
 /// Whatever is lost is counted, by its number; and the last messages, too.
 #[test]
-fn each_message_comes_or_is_counted_although_the_link_is_cut() {
+fn message_comes_or_is_counted_although_the_link_is_cut() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let link = Link::to(at);
@@ -213,7 +213,7 @@ fn a_bridge_also_carries_for_others() {
 }
 
 #[test]
-fn only_allowed_names_are_carried() {
+fn names_are_carried_where_they_are_allowed() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let config = a.config().send("out-*").listen("tcp/127.0.0.1:0");
     let near = Bridge::open(config).unwrap();
@@ -251,7 +251,7 @@ fn a_name_that_is_taken_is_left_alone() {
 
 /// The bridge is lapped while messages wait for others, to travel with them.
 #[test]
-fn each_message_has_its_number_also_where_it_waits_for_others() {
+fn message_has_its_number_also_where_it_waits_for_others() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let config = a.config().carry("*").listen("tcp/127.0.0.1:0").linger(Duration::from_millis(2));
     let near = Bridge::open(config).unwrap();
@@ -326,7 +326,7 @@ fn ring_that_cannot_be_carried_is_reported() {
 /// A program that knows nothing of bridges reads the messages, and what they are made of; and one that is
 /// hostile harms nobody.
 #[test]
-fn others_on_the_network_read_and_do_no_harm() {
+fn programs_on_the_network_read_and_do_no_harm() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (_near, at) = a.listening();
     let far = b.connected(at);

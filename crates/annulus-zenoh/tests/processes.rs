@@ -110,7 +110,7 @@ fn next_publisher(subscriber: &mut NamedSubscriber<Tick>) -> (Option<PeerState>,
 }
 
 #[test]
-fn whatever_is_killed_the_rest_goes_on() {
+fn processes_go_on_whichever_is_killed() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let at = free();
     let link = Link::to(at);
@@ -155,7 +155,7 @@ fn whatever_is_killed_the_rest_goes_on() {
 
 /// Newest values and a service: each bridge that is killed, and the next one.
 #[test]
-fn whatever_is_killed_values_and_answers_come_again() {
+fn values_and_answers_come_again_whichever_process_is_killed() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (settings, directory) = (|count| annulus::Settings::new(count), b.directory());
     let Shared { handle: mut sender, invitation, .. } = watch::table::<u64>(settings(4)).unwrap();
@@ -214,7 +214,7 @@ fn whatever_is_killed_values_and_answers_come_again() {
 
 /// A lossless ring, through a router that is killed, to a bridge that is killed: nothing is missing.
 #[test]
-fn whatever_is_killed_nothing_is_missing() {
+fn messages_are_complete_whichever_process_is_killed() {
     let (a, b, c) = (Machine::new("a"), Machine::new("b"), Machine::new("c"));
     let at = free();
     let mut router = bridge(&c, "--listen", at);

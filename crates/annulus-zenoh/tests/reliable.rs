@@ -215,7 +215,7 @@ fn a_link_that_stands_still_is_waited_for() {
 
 /// And is cut in the middle of what it has read.
 #[test]
-fn nothing_is_missing_on_a_link_that_delays_and_halves() {
+fn messages_are_complete_on_a_link_that_delays_and_halves() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 10));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     pair.link.delay(2);

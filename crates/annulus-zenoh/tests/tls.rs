@@ -209,7 +209,7 @@ fn a_machine_that_another_authority_certified_is_not_believed() {
 }
 
 #[test]
-fn without_tls_the_link_is_readable() {
+fn link_without_tls_is_readable() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (_near, at) = a.listening();
     let tap = Tap::to(at);

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_setting_leaves_the_others() {
+    fn setting_leaves_the_others() {
         let settings = Settings::new(3).first(5);
         assert_eq!((settings.capacity, settings.first), (3, 5));
         let settings = settings.wait_strategy(WaitStrategy::BusySpin);

@@ -98,7 +98,7 @@ fn a_ring_for_one_reply_asks_for_no_barrier() {
 }
 
 #[test]
-fn nor_does_a_broadcast_ring_or_a_pool() {
+fn broadcast_ring_or_pool_asks_for_no_barrier() {
     let other = Other::new();
     let here = barriers(|| {
         for number in 0..RINGS {

@@ -70,7 +70,7 @@ mod tests {
 
     /// A row that has another name now would be missing on the page.
     #[test]
-    fn each_number_up_to_fifteen_was_measured() {
+    fn numbers_up_to_fifteen_were_measured() {
         let measured = Measured::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         for shape in SHAPES {
             for &many in shape.numbers() {

@@ -29,7 +29,7 @@ fn check_both(model: fn(is_asymmetric: bool)) {
 }
 
 #[test]
-fn each_message_wakes_the_consumer() {
+fn message_wakes_the_consumer_each_time() {
     check_both(|is_asymmetric| {
         let (mut producer, mut consumer) = queue(2, is_asymmetric);
         let reader = thread::spawn(move || ([consumer.recv(), consumer.recv()], consumer));

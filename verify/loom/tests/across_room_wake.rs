@@ -178,7 +178,7 @@ fn receives_wake_each_publisher() {
 
 /// Two publishers that have no room because of a dead subscriber: either frees its seat, and both go on.
 #[test]
-fn either_publisher_frees_a_dead_seat() {
+fn dead_seat_is_freed_by_either_publisher() {
     check_up_to(2, || {
         let ring = ring(true);
         let [mut first, mut second] = [(); 2].map(|()| ring.publisher());

@@ -50,7 +50,7 @@ fn a_message_wakes_a_task() {
 
 /// The second message wakes a task that waits again after the first.
 #[test]
-fn each_of_two_messages_wakes_a_task() {
+fn second_message_wakes_a_task_again() {
     check_both(|is_asymmetric| {
         let (mut publisher, subscribable) = ring(is_asymmetric);
         let mut subscriber = subscribable.subscribe();

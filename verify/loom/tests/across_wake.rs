@@ -39,7 +39,7 @@ fn a_message_wakes_a_sleeper() {
 
 /// The second message wakes a subscriber that went back to sleep after the first.
 #[test]
-fn each_of_two_messages_wakes() {
+fn second_message_wakes_a_subscriber_again() {
     for is_asymmetric in BOTH_FENCES {
         check(move || {
             let (mut publisher, subscribable) = ring::<u64>(is_asymmetric);

@@ -137,7 +137,7 @@ fn a_removal_beside_a_publisher() {
 
 /// Two threads take one publisher: one of them gets it, or both after each other.
 #[test]
-fn two_take_one_publisher() {
+fn publisher_is_taken_by_two() {
     check(|| {
         let bus = bus();
         let mut subscriber = bus.subscribe("a");
@@ -258,7 +258,7 @@ fn a_closed_topic_has_no_publisher() {
 
 /// A pattern for another type comes while somebody counts the receivers of a topic: it is none of them.
 #[test]
-fn another_type_is_no_receiver() {
+fn pattern_of_another_type_is_no_receiver() {
     check_up_to(2, || {
         let bus = Arc::new(TypedBus::<Lossy>::with(Settings::new(2)));
         drop(bus.subscribable::<u64>("a"));

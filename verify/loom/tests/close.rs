@@ -7,7 +7,7 @@ use loom::thread;
 
 /// The last message is never lost to a close that overtakes it.
 #[test]
-fn everything_before_the_close_is_received() {
+fn messages_before_the_close_are_received() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();

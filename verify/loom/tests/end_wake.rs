@@ -90,7 +90,7 @@ fn one_lossless_publisher_beside_a_close() {
 
 /// Two closes at the same moment decide the same end, while a reader receives.
 #[test]
-fn two_closes() {
+fn closes_at_one_moment_decide_one_end() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
         let [here, there] = [(); 2].map(|()| publisher.closer());

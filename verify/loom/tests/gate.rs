@@ -163,7 +163,7 @@ fn joining_where_another_leaves() {
 
 /// Two subscribers join at once and get a cell each, and room is made for both.
 #[test]
-fn two_join_at_once() {
+fn subscribers_join_at_once() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         publisher.publish(Checked::of(0)).unwrap();
@@ -184,7 +184,7 @@ fn two_join_at_once() {
 /// Two join where one cell is free: one takes it, the other one makes new ones, and neither waits for the
 /// other.
 #[test]
-fn two_join_where_one_left() {
+fn subscribers_join_where_one_left() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let [leaver, stayer, another] = [(); 3].map(|()| subscribable.subscribe());

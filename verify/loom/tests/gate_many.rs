@@ -112,7 +112,7 @@ fn joining_under_two_publishers() {
 /// Where only a tap listens, no cursor holds publishers up: the writer of the lap before does, or the tap
 /// would read a mixture.
 #[test]
-fn with_a_tap_alone() {
+fn publishers_with_a_tap_alone_wait_for_the_lap_before() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
         let mut tap = subscribable.subscribe_lossy();

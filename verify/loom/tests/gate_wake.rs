@@ -54,7 +54,7 @@ fn a_receive_wakes_a_task_at_the_gate() {
 
 /// Two receives, two messages: the second must wake a publisher that went back to sleep after the first.
 #[test]
-fn each_of_two_receives_wakes() {
+fn second_receive_wakes_the_publisher_again() {
     check(|| {
         let (mut publisher, _subscribable, mut subscriber) = full();
         let reader = thread::spawn(move || {

@@ -25,7 +25,7 @@ fn receive_tries(consumer: &mut spsc::Consumer<[u64; 2]>, times: usize) -> Vec<u
 
 /// Over the ring's end, each side with its own copy of the other's number.
 #[test]
-fn one_by_one() {
+fn messages_pass_one_by_one() {
     for (capacity, tries) in [(1, 4), (2, 5), (3, 4)] {
         check(move || {
             // The numbers wrap too.
@@ -43,7 +43,7 @@ fn one_by_one() {
 
 /// Several at once, written and read in place.
 #[test]
-fn in_slices_and_in_place() {
+fn messages_pass_in_slices_and_in_place() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
         let writer = thread::spawn(move || {
@@ -96,7 +96,7 @@ fn a_slice_is_seen_at_once() {
 
 /// A consumer that sees the producer gone finds everything that it sent, and then the end.
 #[test]
-fn everything_before_the_end() {
+fn consumer_finds_everything_before_the_end() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
         let writer = thread::spawn(move || {

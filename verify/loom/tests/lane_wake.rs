@@ -21,7 +21,7 @@ fn a_message_wakes_the_consumer() {
 
 /// The second message must wake a consumer that went back to sleep after the first, whichever wake-up it saw.
 #[test]
-fn each_of_two_messages_wakes() {
+fn second_message_wakes_the_consumer_again() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
         let reader = thread::spawn(move || [consumer.recv_until(BLOCK), consumer.recv_until(BLOCK)]);

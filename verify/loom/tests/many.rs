@@ -82,7 +82,7 @@ fn three_publishers() {
 
 /// Two subscribers see the same message at each sequence.
 #[test]
-fn all_see_one_order() {
+fn subscribers_see_one_order() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let [mut here, mut there] = [(); 2].map(|()| subscribable.subscribe());

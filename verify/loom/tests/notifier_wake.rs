@@ -48,7 +48,7 @@ fn a_close_makes_the_descriptor_readable() {
 
 /// The second arming clears what the first one's wake-up wrote, and nothing else.
 #[test]
-fn each_of_two_messages_makes_the_descriptor_readable() {
+fn second_message_makes_the_descriptor_readable_again() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();

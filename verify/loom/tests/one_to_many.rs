@@ -83,7 +83,7 @@ fn one_consumer_over_three_laps() {
 
 /// As many messages as consumers that each try once: each finds one, whichever was faster.
 #[test]
-fn each_consumer_finds_one_of_enough_messages() {
+fn consumer_finds_one_of_enough_messages() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(2);
@@ -120,7 +120,7 @@ fn consumer_finds_a_message_while_another_takes_some() {
 
 /// As above, in two rings: a consumer that looks in the other one finds it.
 #[test]
-fn each_consumer_finds_one_in_two_rings() {
+fn consumer_finds_one_in_two_rings() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = mpmc::channel(1);
@@ -260,7 +260,7 @@ fn ring_is_taken_over_with_its_messages() {
 
 /// As above, where the one leaves while the other comes: it has the ring that was left, or one of its own.
 #[test]
-fn one_leaves_while_another_comes() {
+fn producer_leaves_while_another_comes() {
     check(|| {
         let tokens = Arc::new(());
         let (mut leaver, mut consumer) = mpmc::channel(1);

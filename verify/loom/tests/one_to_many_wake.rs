@@ -289,7 +289,7 @@ fn the_producer_goes_before_two_consumers() {
 /// Once one consumer was told that everything was received, nobody receives anything, also where a send is on
 /// its way.
 #[test]
-fn one_declares_the_end_for_all() {
+fn consumer_declares_the_end_for_all() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(1);
@@ -311,7 +311,7 @@ fn one_declares_the_end_for_all() {
 
 /// As above, in the ring of a producer that joins meanwhile.
 #[test]
-fn one_declares_the_end_of_a_new_ring() {
+fn consumer_declares_the_end_of_a_new_ring() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (producer, mut consumer) = mpmc::channel(1);
@@ -334,7 +334,7 @@ fn one_declares_the_end_of_a_new_ring() {
 
 /// As above, in a ring that a producer left: the one that takes it over finds it over.
 #[test]
-fn one_declares_the_end_of_a_ring_that_was_left() {
+fn consumer_declares_the_end_of_a_ring_that_was_left() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (mut leaver, mut consumer) = mpmc::channel(2);
@@ -381,7 +381,7 @@ fn two_consumers_find_the_end() {
 
 /// The last consumer goes beside a send: the message is dropped once, or comes back.
 #[test]
-fn all_consumers_go_beside_a_send() {
+fn consumers_go_beside_a_send() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (mut producer, consumer) = spmc::channel(1);

@@ -128,7 +128,7 @@ fn one_to_one_over_three_laps() {
 
 /// As many free slots as senders that each try once: none finds it full, whichever was faster.
 #[test]
-fn each_sender_finds_one_of_enough_slots() {
+fn sender_finds_one_of_enough_slots() {
     check(|| {
         let tokens = Arc::new(());
         let (sender, receiver) = ordered::channel(2);
@@ -165,7 +165,7 @@ fn no_more_messages_than_slots() {
 
 /// As many messages as receivers that each try once: each finds one, whichever was faster.
 #[test]
-fn each_receiver_finds_one_of_enough_messages() {
+fn receiver_finds_one_of_enough_messages() {
     check(|| {
         let tokens = Arc::new(());
         let (sender, receiver) = ordered::channel(2);

@@ -15,7 +15,7 @@ use loom::thread;
 
 /// Each of two producers sends once, and lives on: only these messages can wake the thread.
 #[test]
-fn either_of_two_rings_wakes() {
+fn message_in_either_of_two_rings_wakes() {
     check_up_to(2, || {
         let [mut first, mut second] =
             [(); 2].map(|()| spsc::with::<u64>(Settings::new(1).wait_strategy(BLOCK)).unwrap());

@@ -113,7 +113,7 @@ fn done_is_processed() {
 /// By closure: each message counts as processed when its closure returns, and the upstream idles after the
 /// last one.
 #[test]
-fn by_closure() {
+fn message_is_processed_by_closure() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();

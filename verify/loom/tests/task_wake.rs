@@ -49,7 +49,7 @@ fn a_close_wakes_a_task() {
 
 /// The second message must wake a task that waits again after the first.
 #[test]
-fn each_of_two_messages_wakes_a_task() {
+fn second_message_wakes_a_task_again() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();

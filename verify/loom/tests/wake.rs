@@ -24,7 +24,7 @@ fn a_message_wakes_a_sleeper() {
 /// The second message must wake a subscriber that went back to sleep after the first, whichever wake-up it
 /// saw.
 #[test]
-fn each_of_two_messages_wakes() {
+fn second_message_wakes_a_subscriber_again() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();

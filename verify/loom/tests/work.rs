@@ -31,7 +31,7 @@ fn rest(reader: &mut WorkTaker) -> Vec<u64> {
 
 /// Two readers beside a writer that goes round: each message once, and in order for each reader.
 #[test]
-fn each_message_has_one_reader() {
+fn message_has_one_reader() {
     check(|| {
         let (mut writer, mut readers) = work_for_a_model(2, 2, false);
         let (mut other, mut reader) = (readers.pop().unwrap(), readers.pop().unwrap());

@@ -129,7 +129,7 @@ pub fn tasks() -> Option<u32> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn works() {
+    fn library_works_without_std() {
         assert_eq!(super::sum(&[1, 2, 3]), Ok(6));
         assert_eq!(super::large(), Some([7; 64]));
         assert_eq!(super::lossless(), Some(21));

@@ -109,7 +109,7 @@ mod tests {
 
     /// Of any folder, and not of tests, whether a line or a file of its own.
     #[test]
-    fn all_files_but_those_of_tests_are_looked_at() {
+    fn files_but_those_of_tests_are_looked_at() {
         let mut tree = Tree::default();
         let mut write =
             |path: &str, text: &str| tree.write(&format!("crates/annulus/src/{path}"), text.to_owned());

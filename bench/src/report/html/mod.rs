@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn it_needs_nothing_from_elsewhere() {
+    fn page_needs_nothing_from_elsewhere() {
         let page = written();
         for reference in ["http:", "https:", "src=", "<link", "@import", "url(", "<script"] {
             assert!(!page.contains(reference), "{reference}");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_well_formed_and_names_are_text() {
+    fn page_is_well_formed_and_names_are_text() {
         let page = written();
         assert!(page.contains("a &lt;row&gt; &amp; &quot;more&quot;"));
         assert!(!page.contains("<row>"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_every_part() {
+    fn page_has_every_part() {
         let page = written();
         for part in [
             "id=\"verdicts\"",

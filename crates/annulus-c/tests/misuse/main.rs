@@ -416,7 +416,7 @@ impl Program {
 }
 
 #[test]
-fn any_call_gives_a_status() {
+fn calls_in_any_order_give_a_status() {
     let rounds = if cfg!(miri) { 20 } else { 400 };
     let mut all = [0; STATUSES];
     for seed in 1..=rounds {

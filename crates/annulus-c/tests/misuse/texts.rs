@@ -7,7 +7,7 @@ use annulus_c::annulus_strerror;
 use super::STATUSES;
 
 #[test]
-fn each_status_has_a_text() {
+fn statuses_have_texts_of_their_own() {
     let text = |status| {
         // SAFETY: the text is constant.
         unsafe { CStr::from_ptr(annulus_strerror(status)) }.to_str().unwrap()

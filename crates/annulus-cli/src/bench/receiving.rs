@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_that_of_the_part_in_which_it_was_published() {
+    fn lost_message_is_that_of_the_part_in_which_it_was_published() {
         for (messages, lagged, expected) in [
             (&[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)][..], 0, &[(0, 4, 0), (4, 2, 0)][..]),
             // The end of one part and the beginning of the next one.
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn faults_are_said() {
         for (messages, lagged, fault) in [
             (&[(0, 0), (0, 0)][..], 0, "1 message came twice"),
             (&[(0, 0), (2, 0)], 0, "1 gap of another size than the loss that the ring reported"),
@@ -292,7 +292,7 @@ mod tests {
 
     /// The publisher's and the subscriber's side, in one process.
     #[test]
-    fn it_follows_a_ring() {
+    fn subscriber_follows_a_ring() {
         let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
         let subscriber = subscribable.subscribe();
         for number in 0..10 {

@@ -240,7 +240,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn each_part_is_accounted_for() {
+    fn parts_are_accounted_for_one_by_one() {
         assert_eq!(report().faults(), [""; 0]);
         let mut report = report();
         // As many in all, but not in each part.

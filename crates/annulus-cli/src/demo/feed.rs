@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn else_a_symbol_is_the_stem() {
+    fn stem_without_a_pair_is_the_symbol() {
         for (path, symbol) in [
             ("quotes.csv", "QUOTES"),
             ("my ticks.2020.csv", "MY TICKS.2020"),

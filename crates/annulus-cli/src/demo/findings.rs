@@ -224,7 +224,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn nothing_published_is_no_division_by_zero() {
+    fn run_that_published_nothing_divides_by_no_zero() {
         let json = Findings { run: Report { elapsed_ns: 0, ..report(0) }, ..findings(0, None) }.to_json();
         assert!(
             json.starts_with(r#"{"published":0,"elapsed_s":0.0,"messages_per_s":0.0,"ok":true,"#),

@@ -93,7 +93,7 @@ mod tests {
     use crate::demo::order::tests::order;
 
     #[test]
-    fn each_strategy_has_an_account() {
+    fn strategies_have_accounts_of_their_own() {
         let (mut first, gateway) = annulus::mpsc::channel(16);
         let mut second = first.clone();
         let clock = Clock::start();

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read() {
+    fn files_of_both_forms_are_read() {
         assert_eq!(bids(format!("{PLAIN}20200101 170000066,1.3,1.4,0\n")), Ok(vec![1.1, 1.3]));
         assert_eq!(bids(HEADED), Ok(vec![86.655]));
     }

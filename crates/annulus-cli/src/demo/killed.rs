@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_was_lost() {
+    fn report_of_a_kill_says_what_was_lost() {
         let begin = "Killed: it (process 7), after 500 of 1,000 quotes were published.\nLost with it: ";
         for (lost, end) in [
             (Lost::Feed { quotes_unpublished: 500 }, "the 500 quotes that it had not published.\n"),

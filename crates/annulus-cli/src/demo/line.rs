@@ -165,7 +165,7 @@ mod tests {
     const NEW_YEAR_2013_NS: i64 = 1_357_077_600_000_000_000;
 
     #[test]
-    fn both_forms_are_parsed() {
+    fn lines_of_both_forms_are_parsed() {
         let tick = Form::Plain.parse("20200101 170000065,1.121200,1.121720,25", 4).unwrap();
         let event_ns = 1_577_898_000_065_000_000;
         assert_eq!(tick, Tick { event_ns, bid: 1.1212, ask: 1.12172, volume: 25.0, symbol: 4 });

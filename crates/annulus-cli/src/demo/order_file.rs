@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_its_place_when_it_is_complete() {
+    fn file_takes_its_place_when_it_is_complete() {
         let folder = Folder::new("place");
         let path = folder.0.join("orders.csv");
         fs::write(&path, "old").unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_not_completed_leaves_nothing() {
+    fn file_that_is_not_completed_leaves_nothing() {
         let folder = Folder::new("given-up");
         let path = folder.0.join("orders.csv");
         drop(begin(&path));
@@ -207,7 +207,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn another_process_goes_on_after_the_header() {
+    fn writer_of_another_process_goes_on_after_the_header() {
         let folder = Folder::new("lent");
         let path = folder.0.join("orders.csv");
         let mut file = begin(&path);

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_as_a_folder_is_one() {
+    fn path_that_is_written_as_a_folder_is_one() {
         for path in ["new/", "new/.", "/", "./", "a/../"] {
             assert!(names_folder(Path::new(path)), "{path}");
         }

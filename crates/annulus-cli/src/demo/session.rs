@@ -176,7 +176,7 @@ mod tests {
     /// Of a killed subscriber the gateway must have each order up to the last that came, and each that was
     /// sent for a quote before the last that the subscriber had taken.
     #[test]
-    fn each_order_that_was_sent_before_a_death_must_have_come() {
+    fn order_that_was_sent_before_a_death_must_have_come() {
         let (feed, graph) = (Feed::walk(1, 2_000), graph(1, None));
         let plan = Plan { feed: &feed, quotes: 2_000, graph: &graph, schedule: None };
         let all = answered(&plan, graph.windows(0));

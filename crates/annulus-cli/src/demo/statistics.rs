@@ -75,7 +75,7 @@ mod tests {
     use crate::messages::quote::tests::tick;
 
     #[test]
-    fn they_are_the_last_the_extremes_and_the_mean() {
+    fn statistics_are_the_last_the_extremes_and_the_mean() {
         let mut statistics = Statistics::NONE;
         assert_eq!((statistics.quotes, statistics.spread_mean()), (0, None));
         for (bid, ask) in [(2.0, 2.5), (1.0, 2.0), (1.5, 3.0)] {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_told_to_the_bit() {
+    fn statistics_are_told_to_the_bit() {
         let told = |statistics: &Statistics| {
             let told: Statistics = serde_json::from_str(&serde_json::to_string(statistics).unwrap()).unwrap();
             Words::from(told)

@@ -205,7 +205,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn it_orders_where_the_averages_cross() {
+    fn strategy_orders_where_the_averages_cross() {
         let (producer, mut gateway) = annulus::mpsc::channel(16);
         let mut strategy = Strategy::new(3, windows("1/2"), 2, producer);
         // Of symbol 1; between them, ones of symbol 0 that never move.
@@ -239,7 +239,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn it_waits_for_a_gateway_that_is_behind() {
+    fn strategy_waits_for_a_gateway_that_is_behind() {
         let (producer, gateway) = annulus::mpsc::channel(1);
         let mut strategy = Strategy::new(0, windows("1/2"), 1, producer);
         let gateway = std::thread::spawn(move || {

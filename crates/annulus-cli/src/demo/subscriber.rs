@@ -87,7 +87,7 @@ mod tests {
     const TEAM: Vec<Strategy<annulus::mpsc::Mpsc>> = Vec::new();
 
     #[test]
-    fn it_accounts_for_what_it_received_and_what_it_lost() {
+    fn subscriber_accounts_for_what_it_received_and_what_it_lost() {
         let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
         let subscriber = subscribable.subscribe();
         let (clock, gauge) = (Clock::start(), Gauge::default());

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_names_of_its_own() {
+    fn checks_have_names_of_their_own() {
         let ids: BTreeSet<_> = CHECKS.iter().map(|(id, ..)| id).collect();
         let names: BTreeSet<_> = CHECKS.iter().map(|(_, name, _)| name).collect();
         assert_eq!((ids.len(), names.len()), (CHECKS.len(), CHECKS.len()));
@@ -70,7 +70,7 @@ mod tests {
 
     /// Only what the system says of the thread itself is known where there are no files.
     #[test]
-    fn without_files_nearly_everything_is_hidden() {
+    fn machine_without_files_hides_nearly_everything() {
         for finding in all(&Fake::new().machine()) {
             if finding.id != "cpus" {
                 assert_eq!(finding.verdict, Verdict::Hidden, "{finding:?}");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_apart_is_kept_together() {
+    fn groups_of_cpus_far_apart_are_kept_together() {
         let sockets = [(0, vec![0, 1]), (1, vec![2, 3, 4])];
         let advice = |cpus: &str| format!("stay on {cpus}");
         assert_eq!(said(Ok(one_is_best(&sockets[..1], "socket", advice))), "good: one socket");
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn without_sysfs_only_the_thread_is_known() {
+    fn machine_without_sysfs_knows_the_thread_alone() {
         let fake = Fake::new();
         for check in [sockets, nodes, caches, smt] {
             assert_eq!(fake.check(check), "hidden: not to be seen on this system");

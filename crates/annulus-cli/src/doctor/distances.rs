@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn each_pair_is_measured_once() {
+    fn pairs_are_measured_once_each() {
         let mut cpus = affinity::allowed().unwrap();
         cpus.truncate(3);
         if cpus.len() >= 2 {

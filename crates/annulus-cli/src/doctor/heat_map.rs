@@ -178,7 +178,7 @@ Least steady: CPUs 0 and 1, from 99 to 109 ns around 100.
     }
 
     #[test]
-    fn with_little_room_columns_go_below_each_other() {
+    fn columns_with_little_room_go_below_each_other() {
         let map = distances(vec![0, 1, 16], vec![pair(0, 1, 100.0), pair(0, 16, 200.0), pair(1, 16, 1600.0)]);
         let expected = "\
 Core to core:
@@ -224,7 +224,7 @@ ns around 100.
     }
 
     #[test]
-    fn what_was_not_measured_says_why() {
+    fn pair_that_was_not_measured_says_why() {
         let failed = Pair { a: 0, b: 1, error: Some("no".into()), ..Pair::default() };
         let shown = render(&distances(vec![0, 1], vec![failed]), usize::MAX);
         assert!(shown.contains("    0      –      ?\n"), "{shown}");

@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn nothing_is_changed() {
+    fn examination_changes_nothing() {
         let before = state();
         let arguments = Arguments { cores: None, no_measure: false, quick: true, json: false, root: None };
         let report = examine(&arguments).unwrap_or_else(|failure| panic!("{failure}"));

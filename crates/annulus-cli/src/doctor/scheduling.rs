@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn some_cpus_are_left_to_the_system() {
+    fn cpus_are_left_to_the_system() {
         assert_eq!(spare(&[0, 1]), None);
         assert_eq!(spare(&[0, 1, 2, 3]), Some(&[2, 3][..]));
     }

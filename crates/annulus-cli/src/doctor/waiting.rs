@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_has_a_verdict() {
+    fn answers_have_verdicts() {
         let answer = |membarrier| Answers { membarrier, ..Answers::default() };
         assert_eq!(with(membarrier, answer(Some(Membarrier::PrivateExpedited))), "good: private expedited");
         let others = with(membarrier, answer(Some(Membarrier::Others(1))));

@@ -122,7 +122,7 @@ mod tests {
     use crate::text::plain;
 
     #[test]
-    fn it_says_how_often_and_how_evenly() {
+    fn report_says_how_often_and_how_evenly() {
         let mut cadence = Cadence::new(0);
         for number in 1..=1_001 {
             cadence.see(number * 1_000_000, number);
@@ -152,7 +152,7 @@ The ring is closed.
     }
 
     #[test]
-    fn without_messages_there_are_no_gaps() {
+    fn report_without_messages_has_no_gaps() {
         let report = Report::new("quotes", &Cadence::new(7), 0, PeerState::Alive);
         assert_eq!(plain(&report.to_text(80)), "`quotes`: 0 messages in 0 ns, 0.00 a second.\n");
         let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();

@@ -53,7 +53,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn it_counts_nanoseconds() {
+    fn clock_counts_nanoseconds() {
         counts(&Clock::start());
         #[cfg(target_os = "linux")]
         counts(&Clock::System);

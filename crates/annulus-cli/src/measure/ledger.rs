@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_later_accounts_for_what_comes_then() {
+    fn late_subscriber_accounts_for_what_comes_then() {
         let mut ledger = Ledger::from(5);
         ledger.enter(5, 0);
         ledger.enter(8, 2);

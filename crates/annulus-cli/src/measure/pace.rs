@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_until_the_time_and_not_after_a_shutdown() {
+    fn schedule_waits_until_the_time_and_not_after_a_shutdown() {
         let (begun, shutdown) = (Instant::now(), Shutdown::new());
         let now_ns = || u64::try_from(begun.elapsed().as_nanos()).unwrap();
         let start_ns = now_ns();

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn some_messages_carry_their_time() {
+    fn messages_of_some_types_carry_their_time() {
         assert!(clock(&ring_of::<Quote>()).is_some() && clock(&ring_of::<u64>()).is_none());
         assert!(clock(&ring_of::<Piece>()).is_none() && loads().all(|known| known.sent_ns.is_some()));
     }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bit_counts() {
+    fn changed_bit_of_a_load_is_noticed() {
         let load = Load::<7>::new(7, 8, MARK);
         for bit in 0..7 * 64 {
             let mut changed = load;

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_file_and_a_lock_is_found() {
+    fn process_with_a_file_and_a_lock_is_found() {
         let proc = Proc::new("processes");
         let info = |number: u64, access: u8, locks: &str| {
             format!("pos:\t{}\nflags:\t0210000{access}\nmnt_id:\t0\nino:\t{number}\n{locks}", number * 10)
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_locks_of_an_opening_are_seats() {
+    fn locks_of_an_opening_alone_are_seats() {
         let line = |words: &str| locked(&format!("lock:\t1: {words}"));
         assert_eq!(line("OFDLCK ADVISORY  WRITE -1 00:01:1290030 5 7"), Some(5..=7));
         assert_eq!(line("OFDLCK ADVISORY  WRITE -1 00:01:1290030 0 EOF"), Some(0..=u64::MAX));

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_in_the_users_order() {
+    fn rows_come_in_the_users_order() {
         for (sort, forth, back) in [
             (Sort::Name, "abcd", "dcba"),
             (Sort::Kind, "adbc", "cbda"),

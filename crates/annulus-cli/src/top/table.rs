@@ -136,7 +136,7 @@ mod tests {
     use crate::text::plain;
 
     #[test]
-    fn each_ring_and_each_reader_has_a_line() {
+    fn rings_and_readers_have_lines_of_their_own() {
         let before = sample(vec![ring("orders", 1_000_000, &[0, 0])]);
         let mut history = History::default();
         history.add(&before);

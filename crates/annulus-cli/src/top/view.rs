@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_the_filter() {
+    fn typed_keys_are_the_filter() {
         let shown = names(&["a"]);
         let mut view = View::default();
         assert_eq!(press(&mut view, &shown, "/ q n x back up"), Wish::Show);

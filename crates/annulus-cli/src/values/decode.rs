@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_has_a_form() {
+    fn kinds_have_forms_of_their_own() {
         assert_eq!(good("u8", &[200]), "200");
         assert_eq!(good("i16", &(-2_i16).to_ne_bytes()), "-2");
         assert_eq!(good("u64", &u64::MAX.to_ne_bytes()), "18446744073709551615");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_named() {
+    fn bytes_that_are_no_value_are_named() {
         for (schema, bytes, expected) in [
             ("{live:bool}", &[2][..], "`live`, at byte 0, is 2: no value of bool"),
             ("bool", &[2], "it, at byte 0, is 2: no value of bool"),

@@ -193,7 +193,7 @@ mod tests {
 
     /// What is written reads as it was said.
     #[test]
-    fn there_and_back() {
+    fn values_go_there_and_back() {
         for (schema, json) in [
             ("u8", "200"),
             ("i64", "-9223372036854775808"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn value_that_does_not_fit_is_named() {
         for (schema, json, expected) in [
             ("u8", "256", "256 is no value of u8"),
             ("u8", "1.5", "1.5 is no value of u8"),

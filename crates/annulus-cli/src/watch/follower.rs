@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_with_the_newest_or_the_oldest() {
+    fn follower_begins_with_the_newest_or_the_oldest() {
         assert_eq!(all(&mut Follower::begin(10, 4, false), 0), [(9, 0)]);
         assert_eq!(all(&mut Follower::begin(10, 4, true), 0), [(6, 0), (7, 0), (8, 0), (9, 0)]);
         assert_eq!(all(&mut Follower::begin(2, 4, true), 0), [(0, 0), (1, 0)]);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missed_is_counted() {
+    fn missed_messages_are_counted() {
         let mut follower = Follower::begin(10, 4, false);
         all(&mut follower, 0);
         follower.look(12);

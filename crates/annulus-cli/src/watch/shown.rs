@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_in_hex_too() {
+    fn bytes_that_are_no_message_are_in_hex_too() {
         let fields = Some(Err("`live`, at byte 0, is 2".into()));
         let shown = Shown { number: 7, missed: 0, bytes: &[2], fields };
         let text = plain(&shown.to_text());

@@ -64,7 +64,7 @@ fn assert_adds_up(report: &Value, subscribers: usize) -> Vec<u64> {
 
 /// The ring has room for the second part: a late subscriber still finds some of the first one.
 #[test]
-fn both_parts_go_to_subscribers_in_other_processes() {
+fn parts_go_to_subscribers_in_other_processes() {
     let names = Names::new("both");
     let (said, complaint, code) =
         run(&mut names.bench(&["--seconds", "0.2", "--subscribers", "2", "--capacity", "5000", "--json"]));
@@ -114,7 +114,7 @@ fn a_lossless_ring_loses_nothing() {
 }
 
 #[test]
-fn at_a_rate_there_is_one_part_of_messages_of_any_size() {
+fn run_at_a_rate_has_one_part_of_messages_of_any_size() {
     let names = Names::new("rate");
     for size in ["32", "120", "4096"] {
         let arguments = ["--rate", "500", "--seconds", "0.1", "--spin", "--size", size];
@@ -138,7 +138,7 @@ fn at_a_rate_there_is_one_part_of_messages_of_any_size() {
 
 /// Each side is a process that the user has started. The subscriber comes first.
 #[test]
-fn each_side_can_be_run_by_hand() {
+fn sides_can_be_run_by_hand() {
     let names = Names::new("sides");
     for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let mut subscriber = names.start_load(&["--subscribe", "--json"]);

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::support::{Folder, annulus};
 
 #[test]
-fn it_runs_the_program_that_does_it() {
+fn subcommand_runs_the_program_that_does_it() {
     let folder = Folder::new("bridge");
     let program = folder.file("annulus-bridge", "#!/bin/sh\nprintf '<%s>' \"$@\"\nexit 7\n");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -18,7 +18,7 @@ fn it_runs_the_program_that_does_it() {
 }
 
 #[test]
-fn where_it_is_not_it_says_how_to_get_it() {
+fn subcommand_without_the_program_says_how_to_get_it() {
     let output = annulus("bridge").arg("quotes").env("PATH", "/nowhere").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();

@@ -99,7 +99,7 @@ fn server_with_a_number_is_asked() {
 }
 
 #[test]
-fn what_keeps_an_answer_away_is_said() {
+fn reason_why_no_answer_came_is_said() {
     let names = Names::new("call-refused");
     let (server, _name) = service(&names, "prices");
     let serves = serve(server, 2);
@@ -174,7 +174,7 @@ fn signal_ends_it_and_gives_the_place_back() {
 }
 
 #[test]
-fn other_rings_are_refused_with_the_right_command() {
+fn rings_of_other_kinds_are_refused_with_the_right_command() {
     let names = Names::new("call-others");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();

@@ -85,7 +85,7 @@ fn sorted_keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn both_forms_come_to_every_subscriber() {
+fn files_of_both_forms_come_to_every_subscriber() {
     let folder = Folder::new("forms");
     let (plain, headed) = (folder.file("eurusd.csv", PLAIN), folder.file("usdjpy.csv", HEADED));
     assert_lossless(&json(demo().arg("--input").arg(&plain).args(["--subscribers", "3"])), 3, 3);

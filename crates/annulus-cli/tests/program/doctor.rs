@@ -130,7 +130,7 @@ fn json_has_exactly_these_keys() {
 }
 
 #[test]
-fn without_a_measurement_there_is_no_map() {
+fn report_without_a_measurement_has_no_map() {
     let report = json(doctor().arg("--no-measure"));
     assert!(report["core_to_core"].is_null());
     assert_findings(&report);
@@ -140,7 +140,7 @@ fn without_a_measurement_there_is_no_map() {
 }
 
 #[test]
-fn without_proc_and_sys_everything_is_hidden_and_nothing_fails() {
+fn report_without_proc_and_sys_hides_everything_and_nothing_fails() {
     let folder = Folder::new("empty");
     let report = json(doctor().arg("--no-measure").arg("--root").arg(&folder.0));
     assert_findings(&report);
@@ -181,7 +181,7 @@ fn doctor_in(runner: &[&str]) -> Command {
 /// A user without any rights.
 #[cfg(target_os = "linux")]
 #[test]
-fn it_needs_no_privileges() {
+fn doctor_needs_no_privileges() {
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
     let can_run = |program: &str| {
         let mut command = Command::new(nobody[0]);
@@ -202,7 +202,7 @@ fn it_needs_no_privileges() {
 /// too, which know no other root.
 #[cfg(target_os = "linux")]
 #[test]
-fn it_needs_neither_sysfs_nor_proc() {
+fn doctor_needs_neither_sysfs_nor_proc() {
     let can_mount = |folders: &str| {
         let script =
             format!("for folder in {folders}; do mount -t tmpfs none $folder || exit 1; done; exec \"$@\"");

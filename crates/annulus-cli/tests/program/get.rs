@@ -191,7 +191,7 @@ fn a_signal_has_its_count() {
 
 /// Each subcommand names the right one.
 #[test]
-fn other_kinds_are_refused() {
+fn rings_of_other_kinds_are_refused() {
     let names = Names::new("get-kinds");
     let directory = Directory::open(&names.path).unwrap();
     let (_sender, _name) = prices(&names);

@@ -9,7 +9,7 @@ use crate::running::Running;
 
 /// Messages of a type that the program does not know: they are counted all the same.
 #[test]
-fn it_counts_messages_of_any_type() {
+fn messages_of_any_type_are_counted() {
     let names = Names::new("hz");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
@@ -35,7 +35,7 @@ fn it_counts_messages_of_any_type() {
 
 /// A sleep is never too short, so there are no more looks than this.
 #[test]
-fn it_sleeps_between_two_looks_and_counts_all() {
+fn hz_sleeps_between_two_looks_and_counts_all() {
     let names = Names::new("hz-sleeps");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =
@@ -63,7 +63,7 @@ fn it_sleeps_between_two_looks_and_counts_all() {
 }
 
 #[test]
-fn it_ends_with_the_ring() {
+fn hz_ends_with_the_ring() {
     let names = Names::new("hz-ends");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64)).unwrap();

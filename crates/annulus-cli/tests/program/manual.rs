@@ -140,7 +140,7 @@ fn zsh_completes_names_of_rings() {
 
 /// Scripts rely on them.
 #[test]
-fn each_subcommand_says_its_exit_codes() {
+fn subcommands_say_their_exit_codes() {
     for name in subcommands() {
         let help = help(&name);
         let (_, codes) =
@@ -169,7 +169,7 @@ fn page_on_a_full_disk_is_an_error() {
 }
 
 #[test]
-fn each_subcommand_has_a_page() {
+fn subcommands_have_pages() {
     let all = printed(&mut annulus("man"));
     for name in subcommands() {
         assert!(all.contains(&format!("annulus\\-{name}(1)")), "{name} is not in\n{all}");

@@ -117,7 +117,7 @@ fn expected(strategies: &[(usize, usize)], files: &[(&str, &str, &[String])]) ->
 }
 
 #[test]
-fn without_loss_orders_equal_a_plain_loop() {
+fn orders_without_loss_equal_a_plain_loop() {
     let folder = Folder::new("plain");
     let ((euro, euro_times), (yen, yen_times)) = (quotes(3_000, 1), quotes(2_000, 2));
     let (euro_path, yen_path) = (folder.file("eurusd.csv", &euro), folder.file("my \"yen\", say.csv", &yen));
@@ -147,7 +147,7 @@ fn without_loss_orders_equal_a_plain_loop() {
 }
 
 #[test]
-fn without_loss_the_orders_are_the_same_in_each_run_with_any_number_of_threads() {
+fn orders_without_loss_are_equal_in_each_run_with_any_number_of_threads() {
     let folder = Folder::new("same");
     let mut first: Option<Vec<String>> = None;
     // The ring is short, so the publisher waits often.

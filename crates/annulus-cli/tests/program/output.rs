@@ -128,7 +128,7 @@ fn drafts_of_a_killed_run_do_not_matter() {
 }
 
 #[test]
-fn where_a_link_leads_to_nothing_its_target_is_made() {
+fn target_of_a_link_that_leads_to_nothing_is_made() {
     let folder = Folder::new("dangling");
     fs::create_dir(folder.0.join("inner")).unwrap();
     let (first, second) = (folder.0.join("first"), folder.0.join("inner/second"));
@@ -187,7 +187,7 @@ fn a_mount_is_refused() {
 
 /// The first signal ends the run; what was ordered until then is written.
 #[test]
-fn each_signal_leaves_the_orders_and_nothing_else() {
+fn signals_leave_the_orders_and_nothing_else() {
     let folder = Folder::new("signals");
     for (signal, name, code) in
         [(Signal::INT, "Ctrl-C", 130), (Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)]

@@ -101,7 +101,7 @@ const UNFIT: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn each_command_says_in_one_line_why_it_cannot_use_a_ring() {
+fn commands_say_in_one_line_why_they_cannot_use_a_ring() {
     let names = Names::new("refusals");
     let directory = Directory::open(&names.path).unwrap();
     let mut publisher = Running(names.command("pub", &["dead"]).stdin(Stdio::piped()).spawn().unwrap());
@@ -187,7 +187,7 @@ fn a_directory_that_is_not_there_is_refused() {
 
 /// A directory of another user is refused by all; what is wrong is said in one line.
 #[test]
-fn another_users_rings_are_refused() {
+fn rings_of_another_user_are_refused() {
     const OWNER: u32 = 60_001;
     let names = Names::new("another");
     fs::create_dir(&names.path).unwrap();

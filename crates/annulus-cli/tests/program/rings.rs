@@ -161,7 +161,7 @@ fn a_killed_publisher_is_listed_as_dead_and_removed() {
 
 /// And nothing else.
 #[test]
-fn all_that_dead_processes_left_is_removed_at_once() {
+fn rings_of_dead_processes_are_removed_at_once() {
     let names = Names::new("all-dead");
     let input = names.folder.file("input", "one\n");
     let publisher = |name: &str| {

@@ -83,7 +83,7 @@ fn frames_are_there_on_the_other_machine() {
 }
 
 #[test]
-fn each_frame_comes_or_is_counted_although_the_link_is_cut() {
+fn frame_comes_or_is_counted_although_the_link_is_cut() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (_near, at) = a.listening();
     let link = Link::to(at);
@@ -136,7 +136,7 @@ fn reliable_frames_are_sent_again() {
 }
 
 #[test]
-fn what_stays_on_its_machine_is_told_by_its_kind() {
+fn ring_that_stays_on_its_machine_is_told_by_its_kind() {
     let a = Machine::new("a");
     let (near, _) = a.listening();
     let directory = a.directory();

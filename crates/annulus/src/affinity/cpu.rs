@@ -125,7 +125,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn what_is_hidden_is_named() {
+    fn hidden_details_are_named() {
         for (detail, text) in [
             (Detail::Present, "which CPUs there are"),
             (Detail::Allowed, "on which CPUs this thread may run"),

@@ -164,7 +164,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn each_reason_has_a_text() {
+    fn reasons_have_texts_of_their_own() {
         for (reason, words, kind) in [
             (PinReason::Unsupported, "can't pin", io::ErrorKind::Unsupported),
             (PinReason::TooLarge { limit: 9 }, "from 9 on", io::ErrorKind::InvalidInput),

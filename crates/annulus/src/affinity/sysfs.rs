@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_files_all_is_hidden_and_said() {
+    fn topology_without_the_files_is_hidden_and_says_so() {
         let nowhere = PathBuf::from("/annulus/there/is/none");
         for root in [Some(&*nowhere), None] {
             let topology = read_topology(root, Ok(vec![2, 5]), &[2, 5]);

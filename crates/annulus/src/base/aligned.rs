@@ -89,7 +89,7 @@ mod tests {
     struct OnLines(Rc<()>);
 
     #[test]
-    fn begins_on_lines_of_its_own_and_is_dropped_once() {
+    fn value_begins_on_lines_of_its_own_and_is_dropped_once() {
         let unit = Rc::new(());
         let made: Vec<_> = (0..9).map(|_| OwnLines::new().fill(OnLines(Rc::clone(&unit)))).collect();
         assert_eq!(Rc::strong_count(&unit), 10);

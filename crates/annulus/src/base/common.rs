@@ -406,7 +406,7 @@ mod tests {
     struct OnLines(Arc<()>);
 
     #[test]
-    fn lives_as_long_as_somebody_has_a_share() {
+    fn value_lives_as_long_as_it_has_a_share() {
         let unit = Arc::new(());
         let allocation = Common::allocation();
         let dst = allocation.dst();
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_weak_keeps_the_room_and_not_the_value() {
+    fn weak_share_keeps_the_room_and_not_the_value() {
         trait CountsShares: Send + Sync {
             fn count(&self) -> usize;
         }

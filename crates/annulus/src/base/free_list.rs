@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_change_makes_another_head() {
+    fn head_is_another_after_each_change() {
         let head = FreeList::new(0);
         // The same top again and again, and each time another tag beside it.
         for change in 0..100 {

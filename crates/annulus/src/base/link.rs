@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_on_lines_stays_on_them() {
+    fn value_on_lines_stays_on_them() {
         #[repr(align(64))]
         struct OnLines(Arc<()>);
 
@@ -102,7 +102,7 @@ mod tests {
 
     /// The thread that comes second gets what is there, and what it brought is dropped.
     #[test]
-    fn what_is_linked_stays() {
+    fn linked_value_stays() {
         let (link, [first, second]) = (Link::empty(), [(); 2].map(Arc::new));
         assert!(link.put(Arc::clone(&first)).is_ok_and(|linked| Arc::ptr_eq(linked, &first)));
         assert!(link.put(Arc::clone(&second)).is_err_and(|theirs| Arc::ptr_eq(theirs, &first)));

@@ -163,7 +163,7 @@ mod tests {
     /// In one slot, at the smallest capacity: what is left out comes between what is done and the lap after,
     /// and nothing else has its bits.
     #[test]
-    fn what_is_left_out_has_its_place_in_each_lap() {
+    fn stamp_left_out_has_its_place_in_each_lap() {
         let lap =
             |sequence: Sequence| [Stamp::writing(sequence), Stamp::done(sequence), Stamp::left_out(sequence)];
         let laps: alloc::vec::Vec<_> = (0..4).flat_map(|laps| lap(Sequence::new(7 + 2 * laps))).collect();

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_published_past_the_end() {
+    fn publisher_publishes_nothing_past_the_end() {
         let (mut publisher, subscribable) = broadcast::lossy(8);
         let mut subscriber = subscribable.subscribe();
         publisher.publish(0);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_named() {
+    fn mistakes_of_a_pattern_are_named() {
         for pattern in ["a*", "*a.b", "a.b*c", "***"] {
             let error = Pattern::new(pattern).unwrap_err();
             assert_eq!(error, PatternError::PartOfSegment { pattern: pattern.to_owned() });

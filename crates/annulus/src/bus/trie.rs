@@ -224,7 +224,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 500 }))]
         #[test]
-        fn does_what_a_hash_map_does(steps in prop::collection::vec((any::<bool>(), 0_u8..NAMES), 0..STEPS)) {
+        fn trie_agrees_with_a_hash_map(steps in prop::collection::vec((any::<bool>(), 0_u8..NAMES), 0..STEPS)) {
             let (mut trie, mut model) = (Trie::Empty, HashMap::new());
             for (adds, name) in steps {
                 let (before, was) = (trie.clone(), model.clone());

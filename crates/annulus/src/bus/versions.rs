@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_cells_as_versions_at_one_time() {
+    fn cells_are_as_many_as_versions_at_one_time() {
         let versions = Versions::new(0);
         for _ in 0..3 {
             let old: Vec<_> = (0..20)

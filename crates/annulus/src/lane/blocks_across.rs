@@ -132,7 +132,7 @@ mod tests {
 
     /// Whatever lies there stands for whole messages, and what can't be is far away from all that was sent.
     #[test]
-    fn what_another_process_writes_is_whole_messages() {
+    fn numbers_of_another_process_are_whole_messages() {
         for (first, size) in FIRSTS.into_iter().flat_map(|first| SIZES.map(|size| (first, size))) {
             with(first, size, |of_memory, _, control| {
                 for shift in 0..64 {

@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_on_a_line() {
+    fn first_cell_begins_on_a_line() {
         #[repr(align(256))]
         struct Wide;
         assert_eq!(

@@ -49,7 +49,7 @@ mod tests {
     const FIRSTS: [Number; 2] = [Number::new(7), Number::new(u64::MAX - 1)];
 
     #[test]
-    fn what_the_reader_took_meanwhile_is_not_counted() {
+    fn messages_taken_meanwhile_are_not_counted() {
         for first in FIRSTS {
             let span = |head, tail| Span::read(4, || first.plus(head), || first.plus(tail));
             assert_eq!((span(0, 0).count(), span(3, 3).count(), span(1, 5).count()), (0, 0, 4));

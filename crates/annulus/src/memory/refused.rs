@@ -226,7 +226,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn each_reason_gives_advice() {
+    fn reasons_give_advice() {
         for (reason, words) in [
             (Reason::System { os_error: 12 }, "the system says: "),
             (Reason::Unsupported, "for Linux only"),

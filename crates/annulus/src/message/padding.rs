@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_place_is_an_error() {
+    fn padding_is_an_error_at_its_first_place_only() {
         no_padding_after(&[(0, 1), (4, 4), (8, 2)], 12, 1, "Quote", &["side", "price", "live"]);
         no_padding_after(&[(0, 1), (4, 4), (8, 2)], 12, 2, "Quote", &["side", "price", "live"]);
         no_padding_after(&[(0, 4), (4, 4)], 8, 0, "Quote", &["price", "side"]);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "has 1 byte of padding after its field `0`")]
-    fn one_byte_is_one() {
+    fn padding_of_one_byte_is_counted() {
         no_padding_after(&[(0, 3)], 4, 0, "Quote", &["0"]);
     }
 

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_name_has_no_entry() {
+    fn ring_without_a_name_has_no_entry() {
         assert!(Listing::new(None).0.is_none());
     }
 }

@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn who_changes_too_long_is_not_waited_for() {
+    fn lock_that_is_held_too_long_is_not_waited_for() {
         let (path, folder) = folder("lock");
         let lock = folder.lock().unwrap().unwrap();
         let begun = Instant::now();
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_put_there_leaves_no_draft() {
+    fn file_that_cant_be_put_there_leaves_no_draft() {
         let (path, folder) = folder("draft");
         fs::create_dir(path.join("name")).unwrap();
         let lock = folder.lock().unwrap().unwrap();
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_processes_are_opened() {
+    fn descriptors_that_are_no_files_are_not_opened() {
         let me = std::process::id();
         let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&socket).unsigned_abs();

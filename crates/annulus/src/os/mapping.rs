@@ -342,7 +342,7 @@ VmFlags: rd wr mr mw me de ht
     }
 
     #[test]
-    fn begins_where_it_is_to() {
+    fn mapping_begins_where_it_is_to() {
         for alignment in [1, 128, 4096, 1 << 16, 1 << 21] {
             let mapping = Mapping::new(5000, alignment, None).unwrap();
             assert_eq!(mapping.pages().start().as_ptr().addr() % alignment.max(page_bytes()), 0);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn this_system_has_some() {
+    fn memory_is_left_on_this_system() {
         assert!(available().is_some_and(|left| left > 0));
         assert!(available() <= left_in_system().map(|left| left + (64 << 20)), "no more than the system has");
     }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn another_process_has_another_start_and_not_the_file() {
+    fn process_that_is_another_has_another_start_and_not_the_file() {
         let start = own_start_time().unwrap();
         let me = Process::find(process::id()).unwrap().unwrap();
         assert_eq!(me.number_in_proc(), Some(process::id()));

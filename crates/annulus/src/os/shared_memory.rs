@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_creator_writes() {
+    fn creator_alone_writes() {
         let memory = SharedMemory::create("annulus test", 100, Access::CreatorAlone).unwrap();
         let refused = SharedMemory::attach(duplicate(&memory), false).map(|_| ());
         assert!(
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lies_where_its_pages_may_be_large() {
+    fn memory_lies_where_its_pages_may_be_large() {
         const MEBI: usize = 1 << 20;
         for (len, multiple) in [(1, 1), (2 * MEBI, 2 * MEBI), (3 * MEBI, MEBI), (8 * MEBI, 8 * MEBI)] {
             let one = SharedMemory::create("annulus test", len, Access::Everyone).unwrap();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn its_length_is_for_ever() {
+    fn memory_keeps_its_length_for_ever() {
         let memory = SharedMemory::create("annulus test", 100, Access::Everyone).unwrap();
         assert_eq!(ftruncate(&memory, 0), Err(Errno::PERM));
         assert_eq!(ftruncate(&memory, 101), Err(Errno::PERM));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_memory_is_refused() {
+    fn file_that_is_no_memory_is_refused() {
         let (socket, _other) = UnixStream::pair().unwrap();
         for fd in [OwnedFd::from(socket), fs::File::open("/proc/self/exe").unwrap().into()] {
             assert!(matches!(SharedMemory::attach(fd, true), Err(Unfit::NotMemory)));

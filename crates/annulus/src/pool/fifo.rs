@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_order_lap_after_lap() {
+    fn slabs_come_in_order_lap_after_lap() {
         let fifo = Fifo::new(3).unwrap();
         assert_eq!(fifo.pop(), None);
         for first in 0..50 {

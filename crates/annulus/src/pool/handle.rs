@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_bits_as_the_last_index_takes() {
+    fn index_has_as_many_bits_as_the_last_one_takes() {
         let cases =
             [(1, 32), (2, 31), (3, 30), (4, 30), (5, 29), (256, 24), (257, 23), (Split::SLABS_MAX, 8)];
         for (count, bits) in cases {

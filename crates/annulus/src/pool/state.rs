@@ -527,7 +527,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_begins_on_a_line_and_is_zero() {
+    fn slabs_begin_on_lines_and_are_zero() {
         for (slab_bytes, count) in [(1, 1), (63, 3), (64, 3), (65, 2), (5000, 4)] {
             let slabs = Slabs::zeroed(slab_bytes, count, &Memory::default()).unwrap();
             let mut end = 0;

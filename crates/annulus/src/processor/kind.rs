@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_name_of_its_own() {
+    fn waits_have_names_of_their_own() {
         let names = ALL.map(|wait| wait.to_string());
         for (at, name) in names.iter().enumerate() {
             assert!(!name.is_empty() && !names[..at].contains(name), "{name}");

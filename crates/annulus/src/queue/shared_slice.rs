@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "std")]
-    fn what_is_not_there_is_refused() {
+    fn range_that_is_not_there_is_refused() {
         let numbers = shared(&[0, 1, 2, 3]);
         let refused =
             |verb: &dyn Fn()| std::panic::catch_unwind(core::panic::AssertUnwindSafe(verb)).is_err();

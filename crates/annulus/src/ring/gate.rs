@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn without_subscribers_the_window_is_the_limit() {
+    fn window_without_subscribers_is_the_limit() {
         assert_eq!(gate(8, 0).look(at(100)), at(104));
         assert_eq!(gate(8, 5).look(at(100)), at(101));
         assert_eq!(gate(2, 1).look(at(100)), at(101));
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_cells_than_subscribers_at_one_time() {
+    fn cells_are_no_more_than_subscribers_at_one_time() {
         let gate = gate(8, 0);
         let most = if cfg!(miri) { 20 } else { 1000 };
         let mut passes: Vec<_> = (0..most).map(|_| join(&gate, 0)).collect();

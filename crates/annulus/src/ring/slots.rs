@@ -904,7 +904,7 @@ mod tests {
     /// What is whole may be none, where another process writes: it is told when it was read, and a run ends
     /// before it.
     #[test]
-    fn what_another_process_wrote_is_checked() {
+    fn message_of_another_process_is_checked() {
         let messages = [1, 0, 2, 1];
         let words: Vec<[AtomicU64; 2]> = (0..4)
             .map(|number| {
@@ -928,7 +928,7 @@ mod tests {
     }
 
     #[test]
-    fn where_many_write_two_slots_share_a_line_at_most() {
+    fn slots_of_many_writers_share_a_line_by_twos_at_most() {
         fn stride<const N: usize>() -> usize {
             stride_for(N, Writers::Many) * 8
         }
@@ -938,7 +938,7 @@ mod tests {
     }
 
     #[test]
-    fn begins_on_a_line_and_is_zero() {
+    fn storage_begins_on_a_line_and_is_zero() {
         for (slots, stride) in [(2, 1), (3, 2), (5, 8), (7, if cfg!(miri) { 52 } else { 520 })] {
             let storage = Storage::zeroed(slots, stride, &Memory::default(), Before::NOTHING).unwrap();
             assert_eq!(storage.start().as_ptr() as usize % 64, 0);

@@ -637,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn what_messages_can_be() {
+    fn message_types_that_can_be_are_known() {
         let of = MessageType::of::<[u32; 3]>();
         assert_eq!(MessageType::described("[u32;3]".parse().unwrap(), 4), of);
         assert!(of.can_be() && MessageType::of_bytes(1, 1).can_be());

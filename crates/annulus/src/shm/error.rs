@@ -590,7 +590,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn each_attach_error_names_what_was_found() {
+    fn attach_error_names_what_was_found() {
         let schema = |text: &str| Box::new(text.parse::<Schema>().unwrap());
         let many: Vec<_> = (0..20).map(|number| std::format!("f{number}:u8")).collect();
         let many = std::format!("{{{}}}", many.join(","));
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_error_names_its_ring() {
+    fn name_error_names_its_ring() {
         let name = || String::from("quotes");
         let process = ProcessId::new(77, 88);
         let system = || io::Error::from(io::ErrorKind::PermissionDenied);
@@ -671,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_of_a_directory_has_its_path() {
+    fn directory_error_has_its_path() {
         let path = || PathBuf::from("/there");
         let system = || io::Error::from(io::ErrorKind::PermissionDenied);
         for (error, words) in [

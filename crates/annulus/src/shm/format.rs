@@ -728,7 +728,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn layout_that_is_written_is_read() {
         let header = SAMPLE.encode().unwrap();
         assert_eq!(SAMPLE.total_bytes(), Some(SAMPLE_BYTES));
         assert_eq!(Layout::decode(&header, SAMPLE_BYTES).unwrap(), SAMPLE);
@@ -771,7 +771,7 @@ mod tests {
 
     /// A field, a value that it can't have, and what is said of it.
     #[test]
-    fn each_field_is_checked() {
+    fn fields_are_checked() {
         type Check = fn(&AttachError) -> bool;
         let cases: [(usize, u64, Check); 14] = [
             (offset::MAGIC, 0, |error| matches!(error, AttachError::NoRing { .. })),

@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_has_one_form() {
+    fn number_has_one_form() {
         assert_eq!(rank_among("a.1", "a.1"), Some(0));
         for number in [0, 7, 10, u32::MAX] {
             assert_eq!(rank_among(&with_number("a.1", number), "a.1"), Some(1 + u64::from(number)));
@@ -565,7 +565,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_written_is_read() {
+    fn record_that_is_written_is_read() {
         for (is_closed, page) in [(false, None), (true, None), (false, Some(7)), (true, SAMPLE.page)] {
             let record = Record { page, is_closed, ..SAMPLE };
             assert_eq!(Record::parse(&record.to_string()), Some(record));
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_no_records() {
+    fn files_of_other_forms_are_no_records() {
         let text = SAMPLE.to_string();
         assert_eq!(Record::parse(""), None);
         assert_eq!(Record::parse(&text.replace("name 1", "name 2")), None);

@@ -374,7 +374,7 @@ mod tests {
 
     /// Both sides sleep and are woken, and both know whether the other is there.
     #[test]
-    fn either_side_sleeps() {
+    fn sides_sleep_and_are_woken() {
         let of = MessageType::of::<u64>();
         let settings = Settings::new(1).wait_strategy(BLOCK);
         let Shared { handle: mut producer, peers: peer, invitation, .. } =

@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_is_in_the_table() {
+    fn numbers_are_in_the_table() {
         let latency = Some(Latency { samples: 21, min_ns: 0, mean_ns: 22, max_ns: 0 });
         let stats = Stats {
             closed: true,

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_in_a_hurry_rests() {
+    fn reader_in_a_hurry_does_not_rest() {
         let mut backoff = ReaderBackoff::new();
         looks_before_a_rest(&mut backoff);
         for _ in 0..MAX_THRESHOLD {

@@ -131,7 +131,7 @@ mod tests {
 
     /// Whatever is owed, and to whom: it is taken to the last.
     #[test]
-    fn what_is_owed_to_nobody_is_taken_at_once() {
+    fn wake_up_that_is_owed_to_nobody_is_taken_at_once() {
         let (word, cohorts) = (AtomicU32::new(0), Cohorts::new());
         for owed in [0, 1, EACH, EACH + 1, 1_000, u32::MAX] {
             for cohort in [Cohort::Even, Cohort::Odd] {

@@ -222,7 +222,7 @@ mod tests {
 
     /// Nobody notifies an eventcount that may be gone.
     #[test]
-    fn what_is_lent_is_taken_back() {
+    fn lending_is_taken_back() {
         let (control, first, second) = (Arc::new(Control::new()), EventCount::new(), EventCount::new());
         let is_lent = || {
             let mut is_lent = None;

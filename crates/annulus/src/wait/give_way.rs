@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_vain_is_tried_ever_more_rarely() {
+    fn yield_in_vain_is_tried_ever_more_rarely() {
         let hint = GiveWayHint::new();
         assert_eq!(waits_without(&hint), 0, "the first wait tries");
         for failures in (FAILURES_AT_FIRST + 1..=MOST_FAILURES).chain([MOST_FAILURES; 3]) {
@@ -248,7 +248,7 @@ mod tests {
 
     /// A peer on another core would have brought it anyway, and is not to be waited for with yields.
     #[test]
-    fn what_comes_while_nobody_else_had_the_core_is_no_help() {
+    fn message_that_comes_while_nobody_else_had_the_core_is_no_help() {
         let hint = GiveWayHint::new();
         since(just_now(), false).end(&hint);
         assert!(!hint.has_helped(), "one lucky try");

@@ -300,7 +300,7 @@ mod tests {
 
     /// Each wake-up of some is for as many as it says, whichever thread has returned before by itself.
     #[test]
-    fn a_wake_up_goes_to_who_sleeps() {
+    fn wake_up_goes_to_a_thread_that_sleeps() {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
         let returned = AtomicU32::new(0);
         thread::scope(|scope| {

@@ -216,7 +216,7 @@ mod tests {
     /// However many marks there are, and in whatever order they are passed, each is looked at once, and one
     /// more at each call.
     #[test]
-    fn what_was_passed_is_not_looked_at_again() {
+    fn passed_mark_is_not_looked_at_again() {
         const COUNT: u64 = 100;
         let (mut mark, mut looks) = (EndMark::of((0..COUNT).map(|number| (number, 7 * number))), 0);
         for passed in 0..=COUNT {
@@ -236,7 +236,7 @@ mod tests {
 
     /// A handle that is borrowed knows what its owner knows.
     #[test]
-    fn of_a_borrowed_handle() {
+    fn borrowed_handle_is_the_source_that_its_owner_is() {
         let (mut publisher, subscribable) = crate::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
         assert!(!Source::has_more(&mut &mut subscriber));

@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     #[cfg(all(feature = "std", not(miri)))]
-    fn what_is_measured_is_within_bounds() {
+    fn measured_rests_are_within_bounds() {
         use std::time::Duration;
 
         use super::clock::in_a_rest;

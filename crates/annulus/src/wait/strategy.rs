@@ -308,7 +308,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn what_is_shown_is_read() {
+    fn strategy_that_is_shown_is_read() {
         let mut all = alloc::vec![
             WaitStrategy::BusySpin,
             WaitStrategy::PauseSpin,
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_named() {
+    fn name_of_no_strategy_is_refused() {
         for text in [
             "",
             "spin",

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_is_found_after_the_deadline_too() {
+    fn standing_value_is_found_after_the_deadline_too() {
         let now = Some(std::time::Instant::now());
         let wait = |after| wait_until(&mut After(after, EventCount::new()), WaitStrategy::default(), now);
         assert_eq!([0, 1, 2, 3, 100].map(|after| wait(Some(after))), [Some(()); 5]);

@@ -266,7 +266,7 @@ mod tests {
 
     /// A drain waits for what is being written, and ends with the ring or a second stop.
     #[test]
-    fn a_drain_waits_for_who_is_writing() {
+    fn drain_waits_for_a_message_that_is_being_written() {
         for (then, expected) in [(Then::Written, 1), (Then::Closed, 0), (Then::StopNow, 0)] {
             let control = Arc::new(Control::new());
             control.stop(Stop::Drained);

@@ -78,7 +78,7 @@ fn or_lag_verbs<M: MayLose>() -> Vec<OrLag<M>> {
 
 /// What a verb reported is not reported again, and what a plain verb counted is not reported at all.
 #[test]
-fn or_lag_reports_each_lost_message_once() {
+fn lost_message_is_reported_once() {
     for verb in or_lag_verbs() {
         let (mut publisher, _subscribable, [mut reported, mut counted]) = lapped();
         assert_eq!(verb(&mut reported), Err(LossyTryRecvError::Lagged { skipped: 6 }));
@@ -98,7 +98,7 @@ fn or_lag_reports_each_lost_message_once() {
 
 /// A stage reports what its upstreams lost, too, and has processed what it received before.
 #[test]
-fn or_lag_of_a_stage_reports_what_its_upstream_lost() {
+fn stage_reports_what_its_upstream_lost() {
     for verb in or_lag_verbs() {
         let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
         let mut before = subscribable.subscribe_tracked();
@@ -120,7 +120,7 @@ fn or_lag_of_a_stage_reports_what_its_upstream_lost() {
 
 #[cfg(feature = "std")]
 #[test]
-fn or_lag_says_empty_when_the_time_has_passed() {
+fn ring_is_empty_when_the_time_has_passed() {
     let (publisher, subscribable) = broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let (short, now) = (std::time::Duration::from_millis(1), std::time::Instant::now());

@@ -225,7 +225,7 @@ fn rings_may_go_while_a_thread_observes() {
 
 /// An observer from the list is as any other.
 #[test]
-fn it_may_be_anywhere_and_holds_nothing_open() {
+fn observer_may_be_anywhere_and_holds_nothing_open() {
     fn anywhere<T: Clone + Send + Sync + 'static>(_: &T) {}
     let value = Arc::new(());
     let (mut producer, mut consumer) = spsc::with::<Arc<()>>(Settings::new(4).name("open")).unwrap();

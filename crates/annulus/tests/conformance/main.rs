@@ -46,13 +46,13 @@ macro_rules! conformance {
     )*};
     (@thread_tests [$($more:tt)*]) => {
         conformance! { @tests
-            laps::come_in_order_at_every_capacity_and_start,
-            laps::every_verb_receives_everything_in_order,
+            laps::messages_come_in_order_at_every_capacity_and_start,
+            laps::verbs_receive_everything_in_order,
             accounts::received_plus_lagged_is_the_position,
             accounts::waiting_publisher_fills_capacity_less_headroom,
             accounts::publisher_without_subscribers_never_waits,
             order::threads_agree_on_one_order,
-            close::every_verb_receives_messages_before_the_close,
+            close::verbs_receive_messages_before_the_close,
             close::joining_a_closed_ring_finds_its_end,
             close::ends_may_go_in_any_order,
             close::waiting_publisher_is_told_when_no_reader_can_come,
@@ -73,8 +73,8 @@ macro_rules! conformance {
             written::subscriber_does_not_pass_an_unwritten_message,
             written::oldest_message_exists_while_publishers_publish,
             written::zero_timeout_receives_a_standing_message,
-            joining::none_is_further_behind_than_the_room,
-            liveness::every_call_ends_while_handles_come_and_go,
+            joining::subscriber_is_no_further_behind_than_the_room,
+            liveness::calls_end_while_handles_come_and_go,
             liveness::message_is_received_whatever_others_publish,
             idle::many_sleepers_use_no_core_and_all_wake,
             idle::one_sleeper_uses_no_core_and_wakes,
@@ -90,7 +90,7 @@ macro_rules! conformance {
 
             conformance! { @tests
                 order::threads_agree_on_one_order,
-                close::every_verb_receives_messages_before_the_close,
+                close::verbs_receive_messages_before_the_close,
                 close::joining_a_closed_ring_finds_its_end,
                 close::ends_may_go_in_any_order,
                 close::waiting_publisher_is_told_when_no_reader_can_come,
@@ -102,7 +102,7 @@ macro_rules! conformance {
                 joining::joiners_beside_a_publisher_miss_nothing,
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
-                liveness::every_call_ends_while_handles_come_and_go,
+                liveness::calls_end_while_handles_come_and_go,
                 liveness::message_is_received_whatever_others_publish,
                 idle::many_sleepers_use_no_core_and_all_wake,
                 idle::one_sleeper_uses_no_core_and_wakes,
@@ -134,10 +134,10 @@ macro_rules! conformance {
     )*};
     (@queue_tests [$($more:tt)*]) => {
         conformance! { @tests
-            laps::come_in_order_at_every_capacity_and_start,
-            laps::every_verb_receives_everything_in_order,
+            laps::messages_come_in_order_at_every_capacity_and_start,
+            laps::verbs_receive_everything_in_order,
             accounts::received_plus_lagged_is_the_position,
-            close::every_verb_receives_messages_before_the_close,
+            close::verbs_receive_messages_before_the_close,
             close::ends_may_go_in_any_order,
             close::waiting_publisher_is_told_when_no_reader_can_come,
             close::closed_ring_refuses_messages,
@@ -147,7 +147,7 @@ macro_rules! conformance {
             panics::a_publisher_that_panics_closes_if_it_was_the_last,
             timeouts::a_timeout_ends_in_time_and_not_before,
             timeouts::a_message_in_time_is_received,
-            liveness::every_call_ends_while_handles_come_and_go,
+            liveness::calls_end_while_handles_come_and_go,
             liveness::message_is_received_whatever_others_publish,
             idle::one_sleeper_uses_no_core_and_wakes,
             $($more)*
@@ -161,11 +161,11 @@ macro_rules! conformance {
             use crate::rings::$ring as Ring;
 
             conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                laps::every_verb_receives_everything_in_order,
+                laps::messages_come_in_order_at_every_capacity_and_start,
+                laps::verbs_receive_everything_in_order,
                 accounts::received_plus_lagged_is_the_position,
                 accounts::waiting_publisher_fills_capacity_less_headroom,
-                close::every_verb_receives_messages_before_the_close,
+                close::verbs_receive_messages_before_the_close,
                 close::close_wakes_waiters,
                 joining::a_joiner_begins_with_the_next_message,
                 joining::joiners_beside_a_publisher_miss_nothing,
@@ -225,9 +225,9 @@ macro_rules! conformance {
     )*};
     (@task_tests [$($more:tt)*]) => {
         conformance! { @tests
-            laps::come_in_order_at_every_capacity_and_start,
+            laps::messages_come_in_order_at_every_capacity_and_start,
             accounts::received_plus_lagged_is_the_position,
-            close::every_verb_receives_messages_before_the_close,
+            close::verbs_receive_messages_before_the_close,
             timeouts::a_timeout_ends_in_time_and_not_before,
             timeouts::a_message_in_time_is_received,
             liveness::message_is_received_whatever_others_publish,
@@ -259,11 +259,11 @@ macro_rules! conformance {
     )*};
     (@runtime_tests [$($more:tt)*]) => {
         conformance! { @tests
-            tasks::each_end_may_be_a_task_or_a_thread,
+            tasks::ends_may_be_tasks_or_threads,
             runtime::select_loses_nothing,
             runtime::a_timeout_loses_nothing,
             runtime::tasks_move_between_threads,
-            runtime::polled_too_often_and_too_late,
+            runtime::futures_polled_too_often_and_too_late_lose_nothing,
             runtime::one_end_blocks_and_the_other_awaits,
             $($more)*
         }

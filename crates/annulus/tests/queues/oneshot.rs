@@ -65,7 +65,7 @@ fn a_value_is_dropped_once() {
 }
 
 #[test]
-fn both_sides_see_the_end_of_the_other() {
+fn sides_see_the_end_of_each_other() {
     let (sender, mut receiver) = oneshot::channel::<u64>();
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
@@ -90,7 +90,7 @@ fn both_sides_see_the_end_of_the_other() {
 
 /// A value of any size and alignment, and one that is no data at all.
 #[test]
-fn any_value_comes_as_it_was_sent() {
+fn value_of_any_type_comes_as_it_was_sent() {
     #[repr(align(128))]
     #[derive(Debug, PartialEq)]
     struct Aligned([u8; 300]);

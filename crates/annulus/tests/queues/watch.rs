@@ -18,7 +18,7 @@ use crate::support::STUCK;
 struct Plain(Arc<()>);
 
 #[test]
-fn any_value_is_dropped_once() {
+fn value_of_any_type_is_dropped_once() {
     let count = Arc::new(());
     let value = || Plain(Arc::clone(&count));
     let live = || Arc::strong_count(&count) - 1;
@@ -75,7 +75,7 @@ fn send_if_modified_notifies_only_of_changes() {
 }
 
 #[test]
-fn both_sides_see_the_end_of_the_other() {
+fn sides_see_the_end_of_each_other() {
     let (sender, mut receiver) = watch::channel(1);
     let other = sender.clone();
     assert_eq!((sender.sender_count(), sender.receiver_count()), (2, 1));
@@ -348,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 200 }))]
 
     #[test]
-    fn as_a_value_with_a_mark_for_each_reader(steps in steps()) {
+    fn channel_is_a_value_with_a_mark_for_each_reader(steps in steps()) {
         let sender = watch::Sender::new(0);
         let mut value = 0;
         // With each: whether there is a value that it has not seen.

@@ -4,7 +4,7 @@ use annulus::{RecvTimeoutError, WaitStrategy, Waitable, watch};
 
 /// Clones and later receivers are of one channel, whatever others have the same value.
 #[test]
-fn which_channel_it_is() {
+fn handles_of_one_channel_know_each_other() {
     let (sender, receiver) = watch::channel(1);
     let (other, of_other) = watch::channel(1);
     assert!(sender.same_channel(&sender.clone()) && !sender.same_channel(&other));

@@ -27,7 +27,7 @@ fn is_over(handle: &impl Waitable) -> bool {
 }
 
 #[test]
-fn each_handle_of_a_ring_has_a_debug_form() {
+fn handles_of_a_ring_have_debug_forms() {
     let of = &four_bytes();
     let Shared { handle: mut sender, invitation, .. } =
         Sender::spsc(settings(), of, WhenGone::Close).unwrap();
@@ -46,7 +46,7 @@ fn each_handle_of_a_ring_has_a_debug_form() {
 }
 
 #[test]
-fn each_handle_of_a_service_has_a_debug_form() {
+fn handles_of_a_service_have_debug_forms() {
     let builder = service::Builder::new(settings()).clients(2);
     let (question, answer) = (four_bytes(), MessageType::of_bytes(6, 1));
     let Shared { handle: mut server, invitation, .. } = Server::new(builder, &question, &answer).unwrap();
@@ -70,7 +70,7 @@ fn each_handle_of_a_service_has_a_debug_form() {
 }
 
 #[test]
-fn each_handle_of_a_table_has_a_debug_form() {
+fn handles_of_a_table_have_debug_forms() {
     let of = &four_bytes();
     let Shared { handle: mut sender, invitation, .. } = watch::table(settings(), of).unwrap();
     let reader = AcceptedWatch::accept(&invitation, of, BLOCK).unwrap();

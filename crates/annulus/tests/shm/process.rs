@@ -30,12 +30,12 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// In this role: the test `child::this_process` in the caller's folder asks for it by [`role`].
+    /// In this role: the test `child::child_plays_its_role` in the caller's folder asks for it by [`role`].
     #[track_caller]
     pub(crate) fn new(role: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let folder = Path::new(Location::caller().file()).parent().unwrap().file_name().unwrap();
-        let test = format!("{}::child::this_process", folder.to_str().unwrap());
+        let test = format!("{}::child::child_plays_its_role", folder.to_str().unwrap());
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = env::temp_dir().join(format!("annulus-ring-{}-{number}", std::process::id()));
         let listener = UnixListener::bind(&path).unwrap();

@@ -8,7 +8,7 @@ use crate::support::alone::again;
 /// What a wake-up that was lost looks like. Run by the test below, and by nobody else.
 #[test]
 #[ignore = "hangs on purpose"]
-fn waits_for_a_message_that_never_comes() {
+fn reader_waits_for_a_message_that_never_comes() {
     let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     let reader = thread::spawn(move || subscriber.recv());
@@ -17,7 +17,7 @@ fn waits_for_a_message_that_never_comes() {
 
 #[test]
 fn a_test_that_hangs_fails_and_says_where() {
-    let test = "hang::waits_for_a_message_that_never_comes";
+    let test = "hang::reader_waits_for_a_message_that_never_comes";
     let Ok(output) = again(test).env("ANNULUS_HANG_SECONDS", "1").output() else {
         return; // an emulator, which can't begin another program
     };

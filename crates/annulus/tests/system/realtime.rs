@@ -130,7 +130,7 @@ fn verbs_of_the_guide_make_no_system_call() {
 
 /// A side that spins is no sleeper: the other one asks nobody. One that sleeps is woken by a system call.
 #[test]
-fn only_a_sleeper_costs_a_system_call() {
+fn sleeper_alone_costs_a_system_call() {
     const COUNT: u64 = 10_000;
     crate::support::alone!();
     annulus::wait::prepare_process();

@@ -54,7 +54,7 @@ fn grown() -> (spsc::Producer<u64>, spsc::Consumer<u64>) {
 }
 
 #[test]
-fn without_the_fence_a_loop_loses_nothing() {
+fn loop_without_the_fence_loses_nothing() {
     const COUNT: u64 = 2_000;
     crate::support::alone!();
     without_standing_still(|| {
@@ -101,7 +101,7 @@ fn without_the_fence_a_loop_loses_nothing() {
 /// Without the fence a notifier that is armed is not readable, and no task is woken, before there is
 /// something: neither uses a core.
 #[test]
-fn without_the_fence_waiters_use_no_core() {
+fn waiters_without_the_fence_use_no_core() {
     crate::support::alone!();
     #[cfg(feature = "async")]
     let (mut producer, mut consumer) = grown();

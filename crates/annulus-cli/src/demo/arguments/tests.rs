@@ -18,7 +18,7 @@ fn parse(arguments: &[&str]) -> Result<Arguments, String> {
 }
 
 #[test]
-fn without_arguments_it_is_a_walk_that_fits_the_ring() {
+fn demo_without_arguments_is_a_walk_that_fits_the_ring() {
     let arguments = parse(&[]).unwrap();
     let feed = arguments.feed().unwrap();
     assert_eq!(feed.describe(), "1,000,000 quotes of 8 symbols, a random walk with seed 1");

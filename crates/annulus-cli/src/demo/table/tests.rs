@@ -78,7 +78,7 @@ fn a_symbol_is_a_line_with_the_decimals_of_its_prices() {
 }
 
 #[test]
-fn at_full_speed_a_subscriber_is_a_line_without_times() {
+fn subscriber_at_full_speed_is_a_line_without_times() {
     let expected = "\
 ┌────────────┬──────────┬──────┬────────┐
 │ subscriber ┆ received ┆ lost ┆ orders │

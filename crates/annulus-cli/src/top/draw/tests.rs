@@ -72,7 +72,7 @@ q quit  ↑↓ Enter page  / filter  sort: n k s r d l p (again: reverse)",
 }
 
 #[test]
-fn what_bridges_carry_is_below_the_rings() {
+fn routes_of_bridges_are_below_the_rings() {
     let (mut sample, history) = scene();
     sample.routes = three();
     let lines = shown(&sample, &history, &View::default(), 80, 12).join("\n");
@@ -171,7 +171,7 @@ q quit  Esc all rings  ↑↓ other rings",
 }
 
 #[test]
-fn what_a_dead_process_left_has_a_page() {
+fn ring_of_a_dead_process_has_a_page() {
     assert_shown(
         &chosen("strategies-of-yesterday", true),
         80,
@@ -185,7 +185,7 @@ q quit  Esc all rings  ↑↓ other rings",
 }
 
 #[test]
-fn where_there_is_no_ring_it_says_so() {
+fn screen_without_a_ring_says_so() {
     let history = History::default();
     let empty = sample(vec![]);
     let lines = shown(&empty, &history, &View::default(), 60, 6);
@@ -205,7 +205,7 @@ fn where_there_is_no_ring_it_says_so() {
 
 /// The page of a ring that is gone is the table.
 #[test]
-fn any_size_will_do() {
+fn screen_of_any_size_will_do() {
     let (some, history) = scene();
     let typed = View { filter: "値段".into(), is_typing: true, ..View::default() };
     let views =

@@ -11,7 +11,7 @@ use crate::running::{Running, watches_folder};
 /// One publisher after the other: one is killed, one ends by itself, and the next ones are printed, too. Each
 /// change is said, in JSON as a line of its own.
 #[test]
-fn it_goes_on_with_the_next_publisher() {
+fn subscriber_goes_on_with_the_next_publisher() {
     let names = Names::new("follow");
     let follow = |arguments: &[&str]| {
         let mut command = names.command("sub", &["quotes", "--wait", "--follow", "--from", "oldest"]);

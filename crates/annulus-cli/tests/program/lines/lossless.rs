@@ -19,7 +19,7 @@ fn to_file(mut subscriber: Running) -> (String, i32) {
 
 /// In a short ring, with any subscriber slow: all of it comes to both.
 #[test]
-fn nothing_is_lost_however_slow_the_subscribers_are() {
+fn lines_are_not_lost_however_slow_the_subscribers_are() {
     let names = Names::new("lossless");
     let text = quotes(5_000);
     let input = names.folder.file("input", &text);

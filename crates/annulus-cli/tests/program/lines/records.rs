@@ -21,7 +21,7 @@ fn printed(names: &Names, arguments: &[&str]) -> (String, String, Option<i32>) {
 }
 
 #[test]
-fn each_record_is_a_line() {
+fn record_is_a_line() {
     let names = Names::new("records");
     let (mut publisher, _name) = ring(&names, 4096);
     for record in ["one", "", "with a feed\n", "four"] {

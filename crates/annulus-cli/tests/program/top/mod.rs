@@ -39,7 +39,7 @@ fn publisher(names: &Names, name: &str) -> Running {
 
 /// A live publisher, a dead one, one whose subscriber is behind, and one that another process reads.
 #[test]
-fn all_rings_are_in_one_table() {
+fn rings_are_in_one_table() {
     let names = Names::new("table");
     let mut dead = publisher(&names, "dead");
     dead.kill();
@@ -155,7 +155,7 @@ fn routes_of_bridges_are_shown() {
 
 /// Neither in the rings, nor beside them.
 #[test]
-fn it_changes_nothing() {
+fn top_changes_nothing() {
     let names = Names::new("nothing");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } =

@@ -124,7 +124,7 @@ fn resize(terminal: impl AsFd, columns: u16, lines: u16) {
 
 /// Keys, a new size, and the end by `q`.
 #[test]
-fn it_is_live_and_leaves_the_terminal_as_it_was() {
+fn table_is_live_and_leaves_the_terminal_as_it_was() {
     let names = Names::new("live");
     let directory = Directory::open(&names.path).unwrap();
     let mut terminal = Terminal::new(&names, 80, 24);

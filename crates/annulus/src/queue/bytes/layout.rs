@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_a_record_is_cleared() {
+    fn bytes_behind_a_record_are_cleared() {
         for len in 0..=24 {
             let mut record = [u64::MAX; 4];
             // SAFETY: its own words.

@@ -98,7 +98,7 @@ fn a_ring_is_filled_from_every_head() {
 
 /// The bytes behind a record in its last word are 0, whatever was there before.
 #[test]
-fn nothing_is_left_behind_a_record() {
+fn bytes_behind_a_record_are_zero() {
     let (mut producer, mut consumer, most) = of_words(5);
     for len in (0..=most).cycle().take(100) {
         producer.try_write(&pattern(most, len)).unwrap();

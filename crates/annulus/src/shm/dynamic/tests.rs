@@ -421,7 +421,7 @@ fn claimed_message_comes_back_unless_it_is_done() {
 }
 
 #[test]
-fn only_queue_of_several_consumers_has_claims() {
+fn queue_of_several_consumers_alone_has_claims() {
     for (kind, (mut sender, mut receiver)) in pairs(12, 8).into_iter().enumerate() {
         sender.send(&bytes_of(1)).unwrap();
         let claimed = receiver.claim_timeout(Duration::ZERO);

@@ -99,7 +99,7 @@ fn counted_sleeper_may_have_been_woken() {
 
 /// A thread that registers after the first one's fence needs none, until all have been woken.
 #[test]
-fn one_fence_serves_those_who_come_later() {
+fn fence_of_one_thread_serves_later_ones() {
     for event in both_kinds() {
         let first = event.register();
         assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
@@ -166,7 +166,7 @@ fn put_to_sleep<'scope>(
 
 /// Each wake-up of one wakes one, as long as somebody sleeps.
 #[test]
-fn one_by_one() {
+fn threads_are_woken_one_by_one() {
     const SLEEPERS: u32 = 3;
     for event in both_kinds() {
         let woken = AtomicU32::new(0);
@@ -264,7 +264,7 @@ fn a_task_is_a_sleeper() {
 /// One look tells nobody from tasks, and both from the rest: a thread sleeps, the queue is closed, or other
 /// processes may sleep.
 #[test]
-fn what_needs_no_closer_look() {
+fn look_tells_nobody_from_tasks_and_threads() {
     for event in both_kinds() {
         assert_eq!(event.sleepers(), SleeperKind::Nobody, "nobody has waited");
         let mut task = Waiter::at(&event);
@@ -292,7 +292,7 @@ fn what_needs_no_closer_look() {
 
 /// One message for one of two tasks; and the bit stays for the other.
 #[test]
-fn some_tasks_are_woken_in_turn() {
+fn tasks_are_woken_in_turn() {
     for event in both_kinds() {
         let mut tasks = [(); 3].map(|()| Waiter::at(&event));
         for number in 0..9 {
@@ -392,7 +392,7 @@ fn await_all(event: &EventCount, says: &mpsc::Receiver<Sleeper>) {
 /// Each notify wakes each of many threads, and none of them for nothing, although they sleep again while
 /// others are woken. The waker wakes a few, so this would hang if those woke nobody.
 #[test]
-fn many_are_woken_once_by_each_other() {
+fn threads_are_woken_once_by_each_other() {
     const ROUNDS: u32 = 3;
     let event = EventCount::fenced();
     let [woken, in_vain] = [(); 2].map(|()| AtomicU32::new(0));

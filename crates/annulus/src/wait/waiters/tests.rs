@@ -121,7 +121,7 @@ fn nodes(waiters: &Waiters) -> (usize, usize) {
 }
 
 #[test]
-fn all_are_woken_once_and_leave_nothing() {
+fn tasks_are_woken_once_and_leave_nothing() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let nodes = armed(&waiters, &notes, MANY);
     assert_eq!(waiters.count(), MANY);
@@ -133,7 +133,7 @@ fn all_are_woken_once_and_leave_nothing() {
 }
 
 #[test]
-fn some_are_woken_in_turn() {
+fn tasks_are_woken_in_turn() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut nodes = armed(&waiters, &notes, 10);
     assert_eq!(some(&waiters, 3), 3);
@@ -178,7 +178,7 @@ fn a_step_is_as_long_with_many() {
 
 /// Nodes are used again, and there are as many as tasks wait now, and as many again at most.
 #[test]
-fn memory_goes_by_who_waits_now() {
+fn memory_goes_by_the_tasks_that_wait_now() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there = armed(&waiters, &notes, MANY);
     assert_eq!(nodes(&waiters), (MANY, 0));
@@ -240,7 +240,7 @@ fn an_abandoned_node_is_not_woken() {
 
 /// What comes while another thread has the list is done by that thread: nobody waits for it.
 #[test]
-fn what_is_left_to_who_has_the_list_is_done() {
+fn work_left_to_the_thread_with_the_list_is_done() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there = armed(&waiters, &notes, 3);
     let shared = waiters.list.get().unwrap();

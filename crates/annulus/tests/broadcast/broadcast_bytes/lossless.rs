@@ -195,12 +195,12 @@ fn race(capacity: usize) {
 }
 
 #[test]
-fn everybody_receives_everything_from_a_small_ring() {
+fn subscribers_receive_everything_from_a_small_ring() {
     race(64);
 }
 
 #[test]
-fn everybody_receives_everything_from_a_large_ring() {
+fn subscribers_receive_everything_from_a_large_ring() {
     race(8192);
 }
 

@@ -21,7 +21,7 @@ const STRATEGIES: [WaitStrategy; 4] = [
 
 /// Two threads answer each other: each record is waited for.
 #[test]
-fn each_record_wakes_its_waiter() {
+fn record_wakes_its_waiter() {
     for strategy in STRATEGIES {
         let settings = Settings::new(256).wait_strategy(strategy);
         let ((mut ask, asked), (mut answer, answered)) =

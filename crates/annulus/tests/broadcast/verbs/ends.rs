@@ -95,7 +95,7 @@ fn subscribers_are_counted() {
 
 /// Where a slot is free, too, and by every verb that gives a message back.
 #[test]
-fn after_a_close_publishers_are_refused() {
+fn publishers_are_refused_after_a_close() {
     let (mut one, _one) = annulus::broadcast::lossless(8);
     // From here on it knows of free slots.
     one.publish(0).unwrap();

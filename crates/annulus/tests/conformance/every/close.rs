@@ -11,7 +11,7 @@ use crate::rings::{Got, Publish, Receive, Ring};
 
 /// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing
 /// from those that end.
-pub(crate) fn every_verb_receives_messages_before_the_close<R: Ring>() {
+pub(crate) fn verbs_receive_messages_before_the_close<R: Ring>() {
     for verb in R::Subscriber::verbs() {
         for left in [0, 1, 5, 8] {
             let (mut publisher, source) = R::new(8);

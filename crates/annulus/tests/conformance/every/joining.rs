@@ -73,7 +73,7 @@ pub(crate) fn joiner_at_the_oldest_finds_the_promised_messages<R: Ring>() {
 
 /// No subscriber is further behind than `capacity − headroom` messages, wherever and whenever it joined:
 /// publishers are told that the ring is full as soon as it is so far behind.
-pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
+pub(crate) fn subscriber_is_no_further_behind_than_the_room<R: Ring>() {
     if !R::LOSSLESS {
         return;
     }

@@ -21,7 +21,7 @@ fn receive<R: Ring>(subscriber: &mut R::Subscriber, turn: &mut usize, number: u6
 
 /// Bursts of every size up to the whole ring, for four laps and more, at each capacity and each start: the
 /// index, the stamps and the gate hold where sequences are large as where they are small.
-pub(crate) fn come_in_order_at_every_capacity_and_start<R: Ring>() {
+pub(crate) fn messages_come_in_order_at_every_capacity_and_start<R: Ring>() {
     for &capacity in CAPACITIES {
         for &start in STARTS {
             let (mut publisher, source) = R::begin(capacity, start);
@@ -50,7 +50,7 @@ pub(crate) fn come_in_order_at_every_capacity_and_start<R: Ring>() {
 }
 
 /// Each verb by itself receives everything, and has nothing to say when nothing is there.
-pub(crate) fn every_verb_receives_everything_in_order<R: Ring>() {
+pub(crate) fn verbs_receive_everything_in_order<R: Ring>() {
     for verb in R::Subscriber::verbs() {
         let (mut publisher, source) = R::new(8);
         let mut subscriber = R::subscribe(&source);

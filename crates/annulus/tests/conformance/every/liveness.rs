@@ -23,7 +23,7 @@ const MANY: usize = 4 * 128;
 /// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave
 /// without a break. One that goes on with them never does, which `support/hang.rs` sees. The longest time
 /// that a call had a core is printed.
-pub(crate) fn every_call_ends_while_handles_come_and_go<R: Ring>() {
+pub(crate) fn calls_end_while_handles_come_and_go<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let mut subscriber = R::subscribe(&source);
     let joins = R::from_oldest(&source).is_some();

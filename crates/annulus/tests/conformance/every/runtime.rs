@@ -173,7 +173,7 @@ pub(crate) fn tasks_move_between_threads<R: Ring>() {
 }
 
 /// Both sides are polled when nobody has woken them, with another waker, and late when somebody has.
-pub(crate) fn polled_too_often_and_too_late<R: Ring>() {
+pub(crate) fn futures_polled_too_often_and_too_late_lose_nothing<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
     drop(source);

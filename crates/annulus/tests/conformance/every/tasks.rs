@@ -348,7 +348,7 @@ pub(crate) fn a_close_wakes_tasks_of_both_sides<R: Ring>() {
 }
 
 /// Two threads; on each the ring's end is a task, or a thread that blocks, in turn.
-pub(crate) fn each_end_may_be_a_task_or_a_thread<R: Ring>() {
+pub(crate) fn ends_may_be_tasks_or_threads<R: Ring>() {
     const MESSAGES: u64 = if cfg!(miri) { 20 } else { 5_000 };
     let (mut publisher, source) = R::new(3);
     let mut subscriber = R::subscribe(&source);

@@ -56,7 +56,7 @@ fn something_is_there<P: Send + 'static>(
 }
 
 #[test]
-fn beside_two_publishers() {
+fn latest_finds_something_beside_two_publishers() {
     let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publishers = vec![publisher.clone(), publisher];
@@ -65,7 +65,7 @@ fn beside_two_publishers() {
 }
 
 #[test]
-fn beside_one_publisher() {
+fn latest_finds_something_beside_one_publisher() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publish_batch: fn(&mut Publisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);

@@ -68,7 +68,7 @@ listened_to! {
 
 /// Each handle that may end the wait wakes the waiter: here a task, which is woken for certain.
 #[cfg(feature = "async")]
-macro_rules! who_waits_is_woken {
+macro_rules! waiter_is_woken {
     ($($name:ident: $make:expr;)*) => {$(
         #[test]
         fn $name() {
@@ -119,7 +119,7 @@ macro_rules! who_waits_is_woken {
 }
 
 #[cfg(feature = "async")]
-who_waits_is_woken! {
+waiter_is_woken! {
     of_a_lossy_ring: broadcast::lossy::<u64>(8);
     of_a_lossless_ring: broadcast::lossless::<u64>(8);
     of_a_ring_of_events: event::channel(8, || 0);

@@ -202,7 +202,7 @@ fn idle_stage_holds_no_follower_up() {
 
 /// Nothing there, the end: the closure does not run, and the verbs say what those that receive say.
 #[test]
-fn without_a_message_nothing_runs() {
+fn closure_does_not_run_without_a_message() {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "what the verbs take")]
     fn runs(_: &u64) -> u64 {
         unreachable!()

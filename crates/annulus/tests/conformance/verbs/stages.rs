@@ -236,7 +236,7 @@ fn two_stages_of_one_subscriber() {
 
 /// Stages of another ring can't be followed; the error says which one that is.
 #[test]
-fn another_ring_is_refused() {
+fn stages_of_another_ring_are_refused() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let (_other_publisher, other_subscribable) = annulus::broadcast::lossy::<u64>(2);
     let own = subscribable.subscribe_tracked();

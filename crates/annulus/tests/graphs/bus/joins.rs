@@ -96,7 +96,7 @@ mod amid {
 
     /// A pattern for another type is no receiver of the topic, not for a moment.
     #[test]
-    fn another_type_is_no_receiver() {
+    fn pattern_of_another_type_is_no_receiver() {
         let bus = Arc::new(TypedBus::new(8));
         let first = bus.subscribe_matching::<u64>("*").unwrap();
         let _second = bus.subscribe_matching::<u32>("*").unwrap();

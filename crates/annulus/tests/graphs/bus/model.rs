@@ -53,7 +53,7 @@ fn drain(subscriber: &mut Subscriber<u64>, from: &mut u64, published: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 1_000 }))]
     #[test]
-    fn does_what_a_hash_map_does(steps in prop::collection::vec(step(), 0..60)) {
+    fn bus_agrees_with_a_hash_map(steps in prop::collection::vec(step(), 0..60)) {
         let bus = Bus::<u64>::new(64);
         let mut model: HashMap<String, Topic> = HashMap::new();
         for step in steps {

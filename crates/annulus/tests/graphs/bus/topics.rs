@@ -121,7 +121,7 @@ fn end_of_the_bus_closes_topics_without_publishers() {
 }
 
 #[test]
-fn each_topic_has_the_kind_that_it_was_made_with() {
+fn topic_has_the_kind_that_it_was_made_with() {
     let bus = Bus::<u64>::new(4);
     let mut lossless = bus.topic("a").lossless().publisher().unwrap();
     let mut slow = bus.topic("a").lossless().subscribe().unwrap();

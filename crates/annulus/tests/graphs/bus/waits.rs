@@ -70,19 +70,19 @@ fn noted<N: AsRef<str>>(
 }
 
 #[test]
-fn in_a_thread() {
+fn thread_is_woken() {
     wakes_for_all(|mut matching, said| {
         noted(&said, |found| found(matching.recv().map(|(topic, number)| (topic.to_owned(), number))))
     });
 }
 
 #[test]
-fn in_a_thread_that_knows_only_the_trait() {
+fn thread_that_knows_only_the_trait_is_woken() {
     wakes_for_all(|mut matching, said| noted(&said, |found| found(Receive::recv(&mut matching))));
 }
 
 #[test]
-fn in_a_select_beside_another_ring() {
+fn select_beside_another_ring_is_woken() {
     wakes_for_all(|mut matching, said| {
         let (_producer, mut other) = annulus::spsc::channel::<u64>(2);
         noted(&said, |found| {
@@ -95,7 +95,7 @@ fn in_a_select_beside_another_ring() {
 }
 
 #[test]
-fn in_a_select_that_takes_nothing() {
+fn select_that_takes_nothing_is_woken() {
     wakes_for_all(|mut matching, said| {
         noted(&said, |found| {
             let mut select = Select::new();
@@ -112,7 +112,7 @@ fn in_a_select_that_takes_nothing() {
 }
 
 #[test]
-fn in_a_worker() {
+fn worker_is_woken() {
     wakes_for_all(|matching, said| {
         let seen = Worker::builder(matching, Seen::new()).spawn(
             move |seen: &mut Seen, (topic, number): (std::sync::Arc<str>, u64), _| {
@@ -182,7 +182,7 @@ fn a_lag_is_passed_over() {
 
 #[cfg(all(target_os = "linux", not(any(miri, annulus_loom))))]
 #[test]
-fn at_a_notifier() {
+fn notifier_is_woken() {
     use annulus::{Notifier, Readiness, TryRecvError};
     use rustix::event::{PollFd, PollFlags, poll};
 
@@ -210,14 +210,14 @@ mod tasks {
     use super::*;
 
     #[test]
-    fn in_a_task() {
+    fn task_is_woken() {
         wakes_for_all(|mut matching, said| {
             noted(&said, |found| found(pollster::block_on(matching.recv_async())))
         });
     }
 
     #[test]
-    fn in_a_stream() {
+    fn stream_is_woken() {
         wakes_for_all(|matching, said| {
             let mut stream = matching.into_stream();
             noted(&said, |found| found(pollster::block_on(stream.next()).ok_or(RecvError::CLOSED)))
@@ -225,7 +225,7 @@ mod tasks {
     }
 
     #[test]
-    fn in_a_stream_that_borrows() {
+    fn stream_that_borrows_receives_and_gives_back() {
         let bus = Bus::<u64>::new(8);
         let mut all = bus.subscribe_matching("**").unwrap();
         let mut publisher = bus.publisher("a");

@@ -7,7 +7,7 @@ use crate::support::threads::{soon, threads};
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn each_thread_runs_on_its_core() {
+fn threads_run_on_their_cores() {
     use rustix::thread::{CpuSet, sched_getaffinity};
     let cores = || {
         let allowed = sched_getaffinity(None).unwrap();

@@ -51,7 +51,7 @@ fn messages_before_the_build_come_first() {
 
 /// Several receivers behind one queue; and a ring that never is full.
 #[test]
-fn other_rings_take_messages_before_the_build() {
+fn rings_of_other_kinds_take_messages_before_the_build() {
     let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<u64>();
     input.send(0).unwrap();
     let stages = stages.then_unordered(2, |x| x);

@@ -121,7 +121,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
 }
 
 #[test]
-fn each_panic_is_reported() {
+fn panics_are_reported() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {

@@ -206,7 +206,7 @@ proptest! {
     #![proptest_config(config(CASES))]
 
     #[test]
-    fn what_comes_out_is_what_the_functions_make(parts in parts(), shape in shapes()) {
+    fn output_is_what_the_functions_make(parts in parts(), shape in shapes()) {
         let run = run(&parts, shape, None, Ending::Input);
         assert_eq!(run.sent, MESSAGES);
         loses_nothing(run, &parts);

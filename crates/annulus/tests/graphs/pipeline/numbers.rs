@@ -7,7 +7,7 @@ use std::time::Duration;
 use annulus::pipeline::{Pipeline, Stages};
 
 #[test]
-fn each_edge_and_stage_adds_up() {
+fn numbers_of_edges_and_stages_add_up() {
     let (mut input, stages) = Pipeline::builder().capacity(32).input::<u64>();
     let (output, pipeline) = stages
         .filter_map(|x| (x % 2 == 0).then_some(x))
@@ -75,7 +75,7 @@ fn waiting_messages_are_counted() {
 
 /// Nothing receives: what was counted as sent is in the ring.
 #[test]
-fn nothing_counts_as_received_that_was_not() {
+fn unreceived_messages_do_not_count_as_received() {
     let capacity = if cfg!(miri) { 8 } else { 4096 };
     let (mut input, stages) = Pipeline::builder().capacity(capacity).input::<u64>();
     let (output, one) = stages.then(|x| x).build();
@@ -199,7 +199,7 @@ fn work(messages: u64, f: impl FnMut(u64) -> u64 + Send + 'static) -> (u64, Dura
 
 /// Also those that are not measured, and the last ones.
 #[test]
-fn each_batch_counts() {
+fn batches_count_also_where_they_are_not_measured() {
     for messages in [1, 7, 9, 20] {
         // Nothing of it is slow, mostly. A clock may stand still.
         let (batches, busy) = work(messages, |x| x);

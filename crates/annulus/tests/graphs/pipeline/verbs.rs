@@ -7,7 +7,7 @@ use annulus::pipeline::{BuildError, Input, Pipeline, RingKind, Stages, Sunk};
 use annulus::{TrySendError, WaitStrategy};
 
 #[test]
-fn each_branch_of_a_diamond_takes_another_stage() {
+fn branches_of_a_diamond_take_another_stage() {
     let (mut input, stages) = Pipeline::builder().stack_bytes(256 * 1024).input::<u64>();
     let ((mut a, mut b), pipeline) =
         stages.fan_out(|x| x + 1, |x| x * 10).then_a(|x| x.to_string()).then_b(|x| x + 5).build();
@@ -75,7 +75,7 @@ fn fill(input: &mut Input<u64>, pipeline: Pipeline) {
 }
 
 #[test]
-fn each_way_of_an_input_is_tried_and_closed() {
+fn input_is_tried_and_closed_in_each_way() {
     let wait = |x: u64| {
         std::thread::sleep(Duration::from_micros(100));
         x
@@ -134,7 +134,7 @@ fn build_errors_have_texts() {
 }
 
 #[test]
-fn each_type_can_be_printed() {
+fn types_can_be_printed() {
     let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     assert!(format!("{input:?}").starts_with("Input"));
     let stages = stages.then(|x| x).name("parse");

@@ -110,7 +110,7 @@ fn a_record_goes_to_another_thread_and_back() {
 }
 
 #[test]
-fn its_memory_is_as_it_was_asked_for() {
+fn memory_is_as_it_was_asked_for() {
     let (mut producer, mut consumer) =
         bytes::with(Settings::new(4096).memory(Memory::prefer().prefault())).unwrap();
     producer.write(&pattern(2048, 1)).unwrap();
@@ -121,7 +121,7 @@ fn its_memory_is_as_it_was_asked_for() {
 }
 
 #[test]
-fn its_numbers_are_words() {
+fn numbers_are_words() {
     let settings = Settings::new(64).name("log").statistics(true);
     let (mut producer, mut consumer) = bytes::with(settings).unwrap();
     let observer = producer.observer();

@@ -10,7 +10,7 @@ use crate::bytes::pattern;
 
 /// Every capacity, every head, every length: an empty ring takes it.
 #[test]
-fn any_record_of_half_the_capacity_fits_into_an_empty_ring() {
+fn record_of_half_the_capacity_fits_into_an_empty_ring() {
     let capacities: Vec<usize> =
         if cfg!(miri) { vec![2, 17, 48] } else { (2..100).chain((100..=512).step_by(13)).collect() };
     for capacity in capacities {

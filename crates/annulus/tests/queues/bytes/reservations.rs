@@ -28,7 +28,7 @@ fn dropped_reservation_sends_nothing() {
 
 /// The lengths that each side knows.
 #[test]
-fn both_sides_know_the_longest_record() {
+fn longest_record_is_known_to_both_sides() {
     let (mut producer, mut consumer) = channel(64);
     assert_eq!((producer.max_len(), consumer.max_len()), (32, 32));
     let empty = producer.try_reserve(0).unwrap();

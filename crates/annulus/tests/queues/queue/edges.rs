@@ -38,7 +38,7 @@ fn any_capacity<K: QueueKind>() {
 }
 
 #[test]
-fn any_size() {
+fn messages_may_have_any_size() {
     any_size_of::<spsc::Spsc>();
     any_size_of::<mpsc::Mpsc>();
 }

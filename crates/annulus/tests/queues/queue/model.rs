@@ -43,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn many_of_both(capacity in 1..5_usize, first in firsts(), turns in turns()) {
+    fn many_producers_and_consumers(capacity in 1..5_usize, first in firsts(), turns in turns()) {
         many_consumers::run::<mpmc::Mpmc>(|producer| producer.register().ok(), mpmc::Consumer::rings, capacity, first, turns);
     }
 

@@ -40,7 +40,7 @@ fn publish_named(capacity_and_path: &str, is_numbered: bool, mut socket: &UnixSt
 /// `by-name PATH`, `publish-large lossy|lossless`, `subscribe STRATEGY`, `publish-lossless CAPACITY`, or
 /// `await STRATEGY`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, socket)) = role() else { return };
     match role.split_once(' ') {
         Some(("publish", capacity)) => {

@@ -81,7 +81,7 @@ fn lossy_with<T: Message>(messages: &[T]) -> (Slots, Invitation) {
 
 /// Each byte of a message is given each value. What comes is a message, or it is said which field is none.
 #[test]
-fn each_value_of_each_byte() {
+fn message_of_any_bytes_is_one_or_its_bad_field_is_named() {
     fn of<T: Message + PartialEq + std::fmt::Debug>(message: T) -> u64 {
         let (slots, invitation) = lossy_with(&[message, message]);
         let ring = invitation.accept::<T>().unwrap();
@@ -248,7 +248,7 @@ fn newest_is_passed<M: LossyMode>(mut newest: Subscriber<Quote, M>) {
 }
 
 #[test]
-fn all_verbs_go_on() {
+fn verbs_go_on() {
     let (slots, invitation) = lossy_with(&std::array::from_fn::<_, 10, _>(|number| quote(number as u32)));
     spoil(&slots);
     let ring = invitation.accept::<Quote>().unwrap();
@@ -301,7 +301,7 @@ fn members_of_a_group_pass_corrupt_messages() {
 
 /// Where publishers wait for subscribers, messages are read in runs.
 #[test]
-fn in_runs() {
+fn verbs_go_on_in_runs() {
     let Shared { handle: mut publisher, invitation: good, .. } =
         broadcast::lossless::<Quote>(Settings::new(CAPACITY), 8).unwrap();
     let keeps_it_open = good.accept_lossless::<Quote>().unwrap().subscribe().unwrap();

@@ -45,7 +45,7 @@ fn positions() -> Vec<String> {
 
 /// As the kernel sees it: one more than the messages that it is past, in a ring that did not begin with 0.
 #[test]
-fn where_it_stands_is_shown() {
+fn position_of_a_subscriber_is_shown() {
     let scratch = Scratch::new("shown");
     let directory = Directory::open(&scratch.0).unwrap();
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
@@ -69,7 +69,7 @@ fn where_it_stands_is_shown() {
 }
 
 #[test]
-fn each_publisher_begins_and_ends_once() {
+fn publisher_begins_and_ends_once() {
     let scratch = Scratch::new("once");
     let directory = Directory::open(&scratch.0).unwrap();
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
@@ -224,7 +224,7 @@ fn ring_it_may_not_open_is_refused_each_time() {
 
 /// While it waits for a publisher, it uses next to no time of a processor.
 #[test]
-fn it_waits_asleep() {
+fn subscriber_without_a_publisher_waits_asleep() {
     let scratch = Scratch::new("asleep");
     let directory = Directory::open(&scratch.0).unwrap();
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();

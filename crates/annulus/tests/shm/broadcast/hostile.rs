@@ -77,7 +77,7 @@ pub(crate) fn place(word: u64, slots: u64) -> u64 {
 proptest! {
     /// Any words, where the publisher shows how far it is, and in the slots: every verb returns.
     #[test]
-    fn any_words(
+    fn words_of_any_value_do_no_harm(
         writes in prop::collection::vec((0..4 + 2 * CAPACITY as u64, number()), 0..40),
         joins_late in any::<bool>(),
     ) {
@@ -104,7 +104,7 @@ proptest! {
 
     /// The same of a lossless ring, and where the seats are, of which one belongs to a process that is gone.
     #[test]
-    fn any_words_of_a_lossless_ring(
+    fn words_of_any_value_in_a_lossless_ring_do_no_harm(
         writes in prop::collection::vec((any::<bool>(), 0..4 + 2 * CAPACITY as u64, number()), 0..40),
     ) {
         let (file, page, invitation) = forged_lossless();
@@ -137,7 +137,7 @@ proptest! {
 
     /// Any bytes in the header: a ring, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
         let (file, _, invitation) = forged();
         for (word, number) in writes {
             file.write_all_at(&number.to_ne_bytes(), 8 * word).unwrap();
@@ -150,7 +150,7 @@ proptest! {
 
 /// Somebody scribbles all the time: receives return, and the deadline is kept.
 #[test]
-fn beside_a_scribbler() {
+fn calls_beside_a_scribbler_return() {
     let (file, len, invitation) = forged();
     let ring = invitation.accept::<u64>().unwrap();
     let scribbler = Scribbler::new(move |number| {

@@ -101,7 +101,7 @@ fn seats_are_as_many_as_there_are() {
 }
 
 #[test]
-fn either_side_sleeps() {
+fn sides_sleep_and_are_woken() {
     let (mut publisher, ring) = ring(2);
     let mut subscriber = ring.subscribe().unwrap();
     let reader = thread::spawn(move || {
@@ -395,7 +395,7 @@ fn number() -> impl Strategy<Value = u64> {
 proptest! {
     /// Any words where the seats are: every verb returns, and nothing is torn.
     #[test]
-    fn any_seats(writes in prop::collection::vec((0..2 + 3usize, number()), 0..40)) {
+    fn seats_of_any_value_do_no_harm(writes in prop::collection::vec((0..2 + 3usize, number()), 0..40)) {
         let Shared { handle: mut publisher, invitation, .. } =
             broadcast::lossless::<Payload>(Settings::new(8), 2).unwrap();
         let (page, invitation) = with_page(&invitation);

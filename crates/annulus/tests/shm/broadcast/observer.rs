@@ -204,7 +204,7 @@ fn killed_publisher_is_dead_and_its_messages_stay() {
 
 /// It has no page where processes sleep, or one that is too short.
 #[test]
-fn other_memory_is_refused() {
+fn memory_without_a_whole_page_is_refused() {
     let names = Names::new();
     let plain = File::open("/proc/self/exe").unwrap();
     let name = names.1.publish("plain", &plain, Fingerprint::of::<u64>()).unwrap();
@@ -304,7 +304,7 @@ fn number() -> impl Strategy<Value = u64> {
 proptest! {
     /// Any words, where the numbers are, in the slots and in the seats: numbers that can be.
     #[test]
-    fn any_words_are_numbers_that_can_be(
+    fn words_of_any_value_are_numbers_that_can_be(
         writes in prop::collection::vec((0..4 + 2 * CAPACITY as u64 + SEATS as u64, number()), 1..40),
     ) {
         let names = Names::new();

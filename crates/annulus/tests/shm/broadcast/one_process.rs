@@ -65,7 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     /// As the ring in one process, step by step.
     #[test]
-    fn as_without_the_mapping(capacity in 2..20usize, steps in steps()) {
+    fn ring_behaves_as_without_the_mapping(capacity in 2..20usize, steps in steps()) {
         let (mut here, _local, shared) = ring::<u64>(capacity);
         let (mut model, subscribable) = annulus::broadcast::lossy::<u64>(capacity);
         let mut seen = shared.subscribable().subscribe();
@@ -372,7 +372,7 @@ fn types_with_the_same_fields_match() {
 }
 
 #[test]
-fn another_type_is_refused() {
+fn ring_of_another_type_is_refused() {
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
     assert!(matches!(invitation.accept::<i64>(), Err(AttachError::Type { .. })));
     assert!(matches!(invitation.accept::<u32>(), Err(AttachError::Type { .. })));

@@ -68,7 +68,7 @@ fn a_publisher_that_is_killed() {
 /// Each verb receives all that a dead publisher had published, and then says that the ring has ended, as
 /// after a close. `state` and `peer_died` tell which it was.
 #[test]
-fn each_verb_comes_to_the_end_of_the_dead() {
+fn verbs_come_to_the_end_of_the_dead() {
     let mut child = Child::new("publish-some 5");
     let lossy = Invitation::receive(&child.socket).unwrap().accept::<Payload>().unwrap();
     let lossless = Invitation::receive(&child.socket).unwrap().accept_lossless::<Payload>().unwrap();

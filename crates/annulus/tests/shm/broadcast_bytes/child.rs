@@ -12,7 +12,7 @@ use crate::process::role;
 /// `read` or `read-all`, `publish CAPACITY` or `publish-all CAPACITY`. In the test program itself it does
 /// nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     match words[0] {

@@ -52,7 +52,7 @@ proptest! {
     /// Any words, where the publisher shows how far it is, in the cell, in stamps, extents and records: every
     /// verb returns, counts what it passes, and gives no more bytes than a record may have.
     #[test]
-    fn any_words(
+    fn words_of_any_value_do_no_harm(
         writes in prop::collection::vec((0..6 + 8 * 4 + 4_u64, number()), 0..40),
         joins_late in any::<bool>(),
     ) {
@@ -90,7 +90,7 @@ proptest! {
     /// Any words in the page of a lossless ring, beside its living publisher, and in its memory as
     /// subscribers have it: each verb returns, no record is torn, and what is lost is counted.
     #[test]
-    fn any_seats(writes in prop::collection::vec((0..6_usize, number()), 0..40)) {
+    fn seats_of_any_value_do_no_harm(writes in prop::collection::vec((0..6_usize, number()), 0..40)) {
         let (mut publisher, good) = lossless::invited(256, 3);
         let (page, invitation) = with_page(&good);
         let ring = invitation.accept_lossless_bytes().unwrap();
@@ -130,7 +130,7 @@ proptest! {
 
     /// Any words in a lossless ring that has no publisher: a subscriber with a seat counts what it passes.
     #[test]
-    fn any_words_of_a_lossless_ring(
+    fn words_of_any_value_in_a_lossless_ring_do_no_harm(
         writes in prop::collection::vec((0..6 + 8 * 4 + 4_u64, number()), 0..40),
         from_oldest in any::<bool>(),
     ) {
@@ -160,7 +160,7 @@ proptest! {
 
     /// Any bytes in the header and in the cell: a ring, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..18_u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..18_u64, number()), 1..6)) {
         let (file, invitation) = forged(11);
         for (word, number) in writes {
             write(&file, if word < 16 { 8 * word } else { BYTES + 8 * (word - 16) }, number);

@@ -220,7 +220,7 @@ proptest! {
 
 /// Either side waits for the other one, asleep.
 #[test]
-fn either_side_sleeps() {
+fn sides_sleep_and_are_woken() {
     const COUNT: u64 = 2_000;
     let (mut publisher, ring) = ring(256, 3);
     thread::scope(|scope| {

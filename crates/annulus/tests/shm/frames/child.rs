@@ -14,7 +14,7 @@ use crate::process::role;
 
 /// `read HOLDS`, or `publish CAPACITY`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let number = |index: usize| words[index].parse::<usize>().unwrap();

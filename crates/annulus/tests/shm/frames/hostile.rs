@@ -30,7 +30,7 @@ proptest! {
 
     /// The most that it does is to keep the publisher from its own frames.
     #[test]
-    fn any_entries(writes in prop::collection::vec((0..3_u64, 0..4_u64, number()), 0..40)) {
+    fn entries_of_any_value_do_no_harm(writes in prop::collection::vec((0..3_u64, 0..4_u64, number()), 0..40)) {
         let (mut publisher, invitation) = ring(2, 64, 3, 2);
         let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
         let [_, page] = files(&invitation);

@@ -42,7 +42,7 @@ pub(super) fn publish(publisher: &mut Publisher<Lossless>) -> u64 {
 
 /// All frames arrive, at each of two subscribers that hold some.
 #[test]
-fn nothing_is_lost() {
+fn frames_are_not_lost() {
     const COUNT: u64 = if cfg!(debug_assertions) { 3_000 } else { 30_000 };
     let (mut publisher, invitation) = ring(3, 2, 2);
     assert_eq!((publisher.frames(), publisher.subscriber_count()), (3 + 1 + 4 + 1, 0));
@@ -240,7 +240,7 @@ proptest! {
 
     /// Any numbers in the seats and the tables: the publisher has frames, and goes on.
     #[test]
-    fn any_seats(writes in prop::collection::vec((0..512_u64, any::<u64>()), 0..40)) {
+    fn seats_of_any_value_do_no_harm(writes in prop::collection::vec((0..512_u64, any::<u64>()), 0..40)) {
         let (mut publisher, invitation) = ring(2, 3, 2);
         let accepted = invitation.accept_lossless_frames().unwrap();
         let mut subscriber = accepted.subscribe().unwrap();

@@ -386,7 +386,7 @@ fn threads_read_while_frames_are_written() {
 }
 
 #[test]
-fn each_handle_has_a_debug_form() {
+fn handles_have_debug_forms() {
     fn is_over(handle: &impl Waitable) -> bool {
         handle.is_closed()
     }

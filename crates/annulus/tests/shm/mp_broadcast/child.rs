@@ -19,7 +19,7 @@ pub(crate) type Large = [u64; 2000];
 /// `publish SENDER`, `publish-large SENDER`, `publish-in SENDER PATH`, or `make CAPACITY`. In the test
 /// program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let number = |index: usize| words[index].parse::<u64>().unwrap();

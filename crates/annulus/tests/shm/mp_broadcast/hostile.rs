@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_words(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
         let Shared { handle: mut own, peers: places, invitation, .. } =
             ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
         let mut other = joined::<u64>(&invitation);
@@ -69,7 +69,7 @@ proptest! {
     }
 }
 
-/// As `any_words`, for a lossless ring, whose page has the seats: every verb returns.
+/// As `words_of_any_value_do_no_harm`, for a lossless ring, whose page has the seats: every verb returns.
 fn lossless_words(writes: &[(u64, u64)]) -> Result<(), TestCaseError> {
     let builder = ring(CAPACITY as usize, PLACES as usize);
     let Shared { handle: mut own, peers: places, invitation, .. } = builder.build_lossless::<u64>(2).unwrap();
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_words_of_a_lossless_ring(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
+    fn words_of_any_value_in_a_lossless_ring_do_no_harm(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
         lossless_words(&writes)?;
     }
 }

@@ -80,7 +80,7 @@ fn publishers_wait_for_the_slowest_seat() {
 }
 
 #[test]
-fn other_rings_are_refused() {
+fn rings_of_other_kinds_are_refused() {
     let Shared { handle: _own, invitation, .. } = ring(8, 2).build_lossless::<u64>(1).unwrap();
     assert_eq!(invitation.info().unwrap().kind(), ShmKind::MpLossless);
     let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
@@ -119,7 +119,7 @@ fn headroom_stays_free_for_each_publisher() {
 
 /// Both sides sleep: each wakes the other.
 #[test]
-fn either_side_sleeps() {
+fn sides_sleep_and_are_woken() {
     let builder = mp_broadcast::Builder::new(Settings::new(2).wait_strategy(BLOCK)).publishers(3);
     let Shared { handle: own, invitation, .. } = builder.build_lossless::<u64>(2).unwrap();
     let invitation = invitation.with_wait_strategy(BLOCK);

@@ -189,7 +189,7 @@ fn rounds_of(capacity: usize, rounds: std::ops::Range<u64>) {
 
 /// In rings of several sizes, so that publishers wait for room often, or seldom.
 #[test]
-fn either_side_is_killed_or_stopped_at_any_moment() {
+fn processes_of_either_side_are_killed_or_stopped_at_any_moment() {
     let sizes = [2, 8, 64, 1024];
     let part = rounds().div_ceil(sizes.len() as u64);
     for (size, first) in sizes.into_iter().zip((0..).step_by(part as usize)) {

@@ -82,7 +82,7 @@ fn the_first_makes_it_and_others_join() {
 
 /// Another kind of ring, and another type: errors with both sides' values.
 #[test]
-fn other_rings_are_refused() {
+fn rings_of_other_kinds_are_refused() {
     let (_scratch, directory) = directory();
     let wrong = |name: &str| match ring(8, 2).publish_in::<u64>(&directory, name) {
         Err(FindError::Attach(error)) => error,

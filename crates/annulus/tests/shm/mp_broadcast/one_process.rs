@@ -47,7 +47,7 @@ fn rings_that_cant_be() {
 
 /// Whatever a message is published by: it comes, and in its place.
 #[test]
-fn each_verb_publishes() {
+fn verbs_publish() {
     let Shared { handle: mut publisher, invitation, .. } = ring(16, 2).build::<u64>().unwrap();
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     publisher.publish(1);
@@ -214,7 +214,7 @@ fn play() -> impl Strategy<Value = Play> {
 proptest! {
     /// One thread: every number is known.
     #[test]
-    fn any_plays(
+    fn places_and_messages_agree_in_any_order(
         plays in prop::collection::vec(play(), 0..60),
         capacity in 2..6usize,
         first in prop_oneof![Just(0), Just(1), Just((1 << 53) - 3), Just((1 << 63) - (1 << 32))],

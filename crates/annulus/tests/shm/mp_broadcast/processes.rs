@@ -263,7 +263,7 @@ fn the_creator_is_killed() {
 
 /// A ring that ends with its publishers ends when the last one dies, behind all that was published.
 #[test]
-fn all_publishers_die() {
+fn ring_whose_publishers_die_ends() {
     for _ in 0..3 {
         let builder = ring(1 << 12, 4).when_no_publisher(WhenGone::Close);
         let Shared { handle: own, peers: places, invitation, .. } = builder.build::<Payload>().unwrap();

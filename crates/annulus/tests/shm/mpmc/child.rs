@@ -9,7 +9,7 @@ use crate::process::role;
 
 /// `send PRODUCER`, `receive`, `work`, `hold COUNT`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let invitation = Invitation::receive(&socket).unwrap();

@@ -98,7 +98,7 @@ proptest! {
 
     /// Any words, from behind the header to the end.
     #[test]
-    fn any_words(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
         let mut made = made();
         made.verbs();
         let words = (made.bytes - 128) / 8;
@@ -110,7 +110,7 @@ proptest! {
 
     /// Any words in the slots and the ledgers.
     #[test]
-    fn any_slots(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
+    fn slots_of_any_value_do_no_harm(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
         let mut made = made();
         made.verbs();
         let slots = crate::slots_of(&made.files[0]);
@@ -123,7 +123,7 @@ proptest! {
 
     /// Any bytes in the header: a queue, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
         let made = made();
         for (word, number) in writes {
             made.write(8 * word, number);
@@ -173,7 +173,7 @@ fn numbers_that_cant_be() {
 
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
-fn beside_a_scribbler() {
+fn calls_beside_a_scribbler_return() {
     let mut made = made();
     let [ring, page] = made.files.each_ref().map(|file| file.try_clone().unwrap());
     let words = (made.bytes - 128) / 8;

@@ -36,7 +36,7 @@ fn new_consumer_of_empty_queue_is_not_ready() {
 /// Several producers and consumers, some of which claim and give back: each message is received once, and the
 /// messages of one producer that are given once come in order.
 #[test]
-fn each_message_is_received_once() {
+fn message_is_received_once() {
     const COUNT: u64 = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
     for slots in [1, 2, 3, 16] {
         for strategy in [WaitStrategy::default(), WaitStrategy::block_after(0, 0)] {
@@ -286,7 +286,7 @@ fn place_has_one_producer_after_another() {
 
 /// By the traits, in a select, and in tasks.
 #[test]
-fn works_as_other_handles_do() {
+fn handles_work_as_others_do() {
     let (_queue, invitation) = made(of_slots(2));
     let (mut sender, mut receiver) = (producer(&invitation), consumer(&invitation));
     Transmit::send(&mut sender, job(0, 1)).unwrap();
@@ -421,7 +421,7 @@ fn queue_is_seen_from_outside() {
 }
 
 #[test]
-fn each_handle_has_a_debug_form() {
+fn handles_have_debug_forms() {
     let (queue, invitation) = made(of_slots(4));
     let (mut sender, mut receiver) = (producer(&invitation), consumer(&invitation));
     (0..2).for_each(|number| sender.send(job(0, number)).unwrap());

@@ -270,7 +270,7 @@ fn producers_that_are_killed() {
 
 /// When all consumers have died, producers are told, or wait for the next one.
 #[test]
-fn all_consumers_die() {
+fn queue_whose_consumers_die_ends_or_waits() {
     for round in 0..rounds().min(100) {
         let policy = [WhenGone::Close, WhenGone::Wait][round as usize % 2];
         let (queue, invitation) = made(of_slots(2).when_no_consumer(policy));

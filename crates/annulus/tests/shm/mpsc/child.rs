@@ -13,7 +13,7 @@ use crate::process::role;
 /// `send SENDER`, `send-some SENDER COUNT`, `come-and-go SENDER JOINS`, `make STRATEGY`, `hold`, or `receive
 /// STRATEGY`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let number = |index: usize| words[index].parse::<u64>().unwrap();

@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_words(writes in prop::collection::vec((0..words().len(), number()), 0..20)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((0..words().len(), number()), 0..20)) {
         let mut open = open_queue();
         for (word, number) in writes {
             open.files[0].write_all_at(&number.to_ne_bytes(), words()[word]).unwrap();
@@ -102,7 +102,7 @@ proptest! {
 
     /// A consumer that comes to such a queue.
     #[test]
-    fn who_comes_late(writes in prop::collection::vec((0..words().len(), number()), 1..6)) {
+    fn late_consumer_finds_words_of_any_kind(writes in prop::collection::vec((0..words().len(), number()), 1..6)) {
         let mut open = open_queue();
         let Shared { handle: other, peers: places, .. } = ending(SLOTS, PLACES).build::<u64>().unwrap();
         drop((std::mem::replace(&mut open.consumer, other), std::mem::replace(&mut open.places, places)));
@@ -121,7 +121,7 @@ proptest! {
 
     /// Any bytes in the header: a queue, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
         let open = open_queue();
         drop(open.consumer);
         for (word, number) in writes {
@@ -138,7 +138,7 @@ proptest! {
 
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
-fn beside_a_scribbler() {
+fn calls_beside_a_scribbler_return() {
     let mut open = open_queue();
     let [ring, page] = open.files.each_ref().map(|file| file.try_clone().unwrap());
     let scribbler = Scribbler::new(move |number| {

@@ -46,7 +46,7 @@ proptest! {
     /// Producers join, send and leave in any order: each message comes once, each producer's in order, and
     /// the numbers are right after each step.
     #[test]
-    fn nothing_is_lost_or_doubled(
+    fn messages_are_not_lost_or_doubled(
         slots in 1..9usize,
         places in 1..5usize,
         first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
@@ -131,7 +131,7 @@ proptest! {
 
 /// A producer of this process counts itself, too.
 #[test]
-fn either_side_counts_producers() {
+fn producers_are_counted_by_either_side() {
     let Shared { handle: consumer, peers: places, invitation, .. } = queue(4, 3).build::<u64>().unwrap();
     let first = joined::<u64>(&invitation);
     let second = joined::<u64>(&invitation);
@@ -205,7 +205,7 @@ fn wake_ups_come() {
 
 /// In every way to wait.
 #[test]
-fn all_sides_wait() {
+fn sides_wait_in_every_way() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10", "monitor"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let rings = annulus::Settings::new(2).wait_strategy(strategy);
@@ -240,7 +240,7 @@ fn all_sides_wait() {
 
 /// A ring with a message has its turn after at most 128 messages of each other ring.
 #[test]
-fn each_ring_has_its_turn() {
+fn ring_has_its_turn() {
     const SLOTS: usize = 1000;
     const PLACES: usize = 4;
     let Shared { handle: mut consumer, invitation, .. } = queue(SLOTS, PLACES).build::<u64>().unwrap();
@@ -349,7 +349,7 @@ fn a_queue_has_a_name() {
 
 /// What a header says: all slots of all rings.
 #[test]
-fn it_can_be_looked_at() {
+fn header_of_a_queue_can_be_looked_at() {
     let Shared { handle: _consumer, invitation, .. } = queue(5, 3).build::<[u64; 3]>().unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();

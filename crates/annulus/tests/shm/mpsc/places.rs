@@ -37,7 +37,7 @@ fn a_place_goes_to_the_next_with_its_messages() {
 
 /// Without producers the queue is open, or it ends, as its creator has said.
 #[test]
-fn all_producers_leave() {
+fn queue_that_all_producers_leave_is_open_or_ends() {
     let Shared { handle: mut consumer, invitation, .. } = queue(4, 2).build::<u64>().unwrap();
     for number in 0..3 {
         joined::<u64>(&invitation).send(number).unwrap();
@@ -104,7 +104,7 @@ fn a_close_is_seen_by_all() {
 }
 
 #[test]
-fn there_is_one_consumer() {
+fn consumer_is_alone() {
     let Shared { handle: consumer, invitation, .. } = queue(8, 2).build::<u64>().unwrap();
     let refused = mpsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Occupied), "{refused}");
@@ -150,7 +150,7 @@ fn more_producers_than_places() {
 
 /// The last two leave at the same moment: the queue ends.
 #[test]
-fn two_leave_at_once() {
+fn producers_leave_at_once_and_the_queue_ends() {
     for _ in 0..200 {
         let Shared { handle: mut consumer, invitation, .. } = ending(2, 2).build::<u64>().unwrap();
         let producers = [joined::<u64>(&invitation), joined::<u64>(&invitation)];

@@ -121,7 +121,7 @@ fn the_place_of_the_dead_is_free() {
 
 /// A queue that ends with its last producer ends when that one dies, after all that it had sent.
 #[test]
-fn all_producers_die() {
+fn queue_whose_producers_die_ends() {
     type Verb = fn(&mut Consumer<Payload>) -> Option<Payload>;
     let verbs: [Verb; 5] = [
         |consumer| consumer.recv().ok(),

@@ -13,7 +13,7 @@ use crate::queue::records::{number_of, record};
 /// `send CAPACITY`, `send-some COUNT`, `write CAPACITY`, `half-written messages|records`,
 /// `receive STRATEGY`, `read STRATEGY`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     match role.split_once(' ') {
         // Without an end, one by one and in batches.

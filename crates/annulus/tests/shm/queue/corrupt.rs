@@ -47,7 +47,7 @@ fn write<T: Message>(file: &File, number: usize, at: usize, bytes: &[u8]) {
 
 /// Each byte of a message is given each value. What comes is a message, or it is said which field is none.
 #[test]
-fn each_value_of_each_byte() {
+fn message_of_any_bytes_is_one_or_its_bad_field_is_named() {
     fn of<T: Message + PartialEq + Debug>(message: T) -> u64 {
         let (mut producer, mut consumer, file) = one::<T>();
         let mut corrupt = 0;
@@ -177,7 +177,7 @@ fn each_verb<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
 }
 
 #[test]
-fn all_verbs_go_on() {
+fn verbs_go_on() {
     // A quote's side, where it lies; an order's variant, which comes first.
     let order = |number| if number % 2 == 0 { Order::Named('a') } else { Order::Cancel };
     each_verb::<Quote, _>(one, quote, (4, 9));
@@ -195,7 +195,7 @@ fn all_verbs_go_on() {
 
 /// What is sent while a handler runs is for the next call.
 #[test]
-fn none_of_them_lengthens_a_consume() {
+fn consume_is_lengthened_by_none_of_the_corrupt() {
     let (mut producer, mut consumer) = spoiled(one(), quote, (4, 9));
     let consumed = consumer.consume(usize::MAX, |_| producer.send(quote(10)).unwrap());
     assert_eq!((consumed, consumer.len()), (6, 6));

@@ -69,7 +69,7 @@ fn verbs(producer: &mut Producer<u64>, consumer: &mut Consumer<u64>) {
 
 proptest! {
     #[test]
-    fn any_words(writes in prop::collection::vec((0..WORDS.len(), number()), 0..20)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((0..WORDS.len(), number()), 0..20)) {
         let (mut producer, mut consumer, file, _invitation) = open_queue();
         for (word, number) in writes {
             file.write_all_at(&number.to_ne_bytes(), WORDS[word]).unwrap();
@@ -79,7 +79,7 @@ proptest! {
 
     /// A consumer that comes to such a queue.
     #[test]
-    fn who_comes_late(writes in prop::collection::vec((0..WORDS.len(), number()), 1..6)) {
+    fn late_consumer_finds_words_of_any_kind(writes in prop::collection::vec((0..WORDS.len(), number()), 1..6)) {
         let (mut producer, consumer, file, invitation) = open_queue();
         drop(consumer);
         for (word, number) in writes {
@@ -91,7 +91,7 @@ proptest! {
 
     /// Any bytes in the header: a queue, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
         let (_producer, consumer, file, invitation) = open_queue();
         drop(consumer);
         for (word, number) in writes {
@@ -125,7 +125,7 @@ fn message_that_is_changed_while_it_is_shown() {
 
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
-fn beside_a_scribbler() {
+fn calls_beside_a_scribbler_return() {
     let (mut producer, mut consumer, file, _invitation) = open_queue();
     let scribbler = Scribbler::new(move |number| {
         let at = 128 + (number >> 32) % (slots_of(&file) - 136);

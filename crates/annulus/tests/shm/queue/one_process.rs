@@ -89,7 +89,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     /// As the queue in one process, step by step, also where the numbers wrap.
     #[test]
-    fn as_without_the_mapping(
+    fn ring_behaves_as_without_the_mapping(
         capacity in 1..20usize,
         first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
         steps in steps(),
@@ -154,7 +154,7 @@ proptest! {
 
 /// Either side sleeps until the other one acts, in every way to wait.
 #[test]
-fn either_side_waits() {
+fn sides_wait_in_every_way() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let settings = Settings::new(2).wait_strategy(strategy);
@@ -261,7 +261,7 @@ fn messages_without_a_size() {
 
 /// One at a time; the next one goes on.
 #[test]
-fn there_is_one_consumer() {
+fn consumer_is_alone() {
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
         spsc::producer::<u64>(Settings::new(8), WhenGone::Close).unwrap();
     assert_eq!(peer.state(), PeerState::NotYet);
@@ -321,7 +321,7 @@ fn a_queue_has_a_name() {
 
 /// What a header says.
 #[test]
-fn it_can_be_looked_at() {
+fn header_of_a_queue_can_be_looked_at() {
     let Shared { handle: _producer, invitation, .. } =
         spsc::producer::<[u64; 3]>(Settings::new(5), WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();

@@ -28,7 +28,7 @@ pub(crate) fn check(message: &Payload) {
 /// Each verb receives all that a dead producer had sent, and then says that the queue has ended, as after a
 /// close. `Peer::state` and `RecvError::peer_died` tell which it was.
 #[test]
-fn each_verb_comes_to_the_end_of_the_dead() {
+fn verbs_come_to_the_end_of_the_dead() {
     type Verb = fn(&mut spsc::Consumer<Payload>) -> Option<Payload>;
     let long = Duration::from_secs(600);
     let verbs: [Verb; 5] = [

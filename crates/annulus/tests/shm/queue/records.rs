@@ -38,7 +38,7 @@ pub(crate) fn record(number: u64, most: usize) -> Vec<u8> {
 }
 
 #[test]
-fn its_numbers_are_words() {
+fn numbers_are_words() {
     let (mut producer, mut consumer, _peer, _file) = queue_of(Settings::new(64).name("log"));
     producer.write(&record(1, 9)).unwrap();
     let words = 1 + record(1, 9).len().div_ceil(8) as u64;
@@ -60,7 +60,7 @@ enum Step {
 proptest! {
     /// As the queue in one process, step by step, also where the numbers wrap.
     #[test]
-    fn as_without_the_mapping(
+    fn ring_behaves_as_without_the_mapping(
         capacity in 2..200usize,
         first in prop_oneof![Just(0), Just(u64::MAX - 9)],
         steps in prop::collection::vec(prop_oneof![
@@ -112,7 +112,7 @@ proptest! {
 
     /// Any word where a length is: a record, or the end; and no byte of another place.
     #[test]
-    fn any_length(
+    fn lengths_of_any_value_do_no_harm(
         lengths in prop::collection::vec(prop_oneof![0..200u64, Just(u64::MAX), any::<u64>()], 1..4),
         at in 0..17u64,
     ) {

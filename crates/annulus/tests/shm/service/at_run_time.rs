@@ -242,7 +242,7 @@ pub(super) fn serve_as_bytes(open: usize, invites: impl FnOnce(&Invitation)) {
 }
 
 #[test]
-fn waits_and_ends() {
+fn service_waits_and_ends() {
     let (mut server, _, invitation) = served::<u32, u64>();
     let mut client = joined::<u32, u64>(&invitation);
     assert_eq!(server.recv_timeout(Duration::from_millis(1)).unwrap_err(), RecvTimeoutError::Timeout);
@@ -350,7 +350,7 @@ fn notifier_takes_server_and_answer() {
 
 /// Somebody writes any words into the memory: each verb returns, and stays within its memory.
 #[test]
-fn any_words_in_memory() {
+fn words_of_any_value_in_memory_do_no_harm() {
     let mut seed = 1_u64;
     let mut random = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -15,7 +15,7 @@ use crate::process::role;
 /// and the third also at run time: `ask-bytes`, `serve-bytes`. With a number behind the name:
 /// `serve-numbered PATH`, `hold-numbered PATH`. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, mut socket)) = role() else { return };
     let words: Vec<_> = role.split(' ').collect();
     let number = |index: usize| words[index].parse::<u64>().unwrap();

@@ -106,7 +106,7 @@ proptest! {
 
     /// Any words, from behind the header to the end.
     #[test]
-    fn any_words(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((any::<prop::sample::Index>(), number()), 0..24)) {
         let mut made = made();
         made.verbs();
         let words = (made.bytes - 128) / 8;
@@ -118,7 +118,7 @@ proptest! {
 
     /// Any bytes in the header: a service, or an error.
     #[test]
-    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+    fn header_of_any_bytes_does_no_harm(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
         let made = made();
         for (word, number) in writes {
             made.write(8 * word, number);
@@ -131,7 +131,7 @@ proptest! {
 
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
-fn beside_a_scribbler() {
+fn calls_beside_a_scribbler_return() {
     let mut made = made();
     let [ring, page] = made.files.each_ref().map(|file| file.try_clone().unwrap());
     let words = (made.bytes - 128) / 8;

@@ -244,7 +244,7 @@ fn clients_and_workers_in_threads() {
 
 /// A thread that sleeps is woken by the answer, by a refusal, and by the end of the server.
 #[test]
-fn who_sleeps_is_woken() {
+fn sleeper_is_woken() {
     let (mut server, _, invitation) = new_service(4, 1);
     server.set_wait_strategy(BLOCK);
     let mut client = joined(&invitation.with_wait_strategy(BLOCK));
@@ -267,7 +267,7 @@ fn who_sleeps_is_woken() {
 
 /// Selects, as a receiving handle of any kind does.
 #[test]
-fn in_a_select() {
+fn answers_come_in_a_select() {
     let (mut server, _, invitation) = new_service(4, 1);
     let mut client = joined(&invitation);
     let (mut first, mut second) = (client.ask(question(0, 0)).unwrap(), client.ask(question(0, 1)).unwrap());
@@ -335,7 +335,7 @@ fn answer_is_handed_out_once() {
 }
 
 #[test]
-fn each_handle_has_a_debug_form() {
+fn handles_have_debug_forms() {
     let (mut server, _, invitation) = new_service(4, 1);
     let mut client = joined(&invitation);
     let pending = client.ask(question(0, 7)).unwrap();
@@ -379,7 +379,7 @@ fn errors_say_what_would_be_right() {
 
 #[cfg(feature = "async")]
 #[test]
-fn in_tasks() {
+fn answers_come_in_tasks() {
     let (mut server, _, invitation) = new_service(4, 1);
     let mut client = joined(&invitation);
     let serves = thread::spawn(move || {
@@ -462,7 +462,7 @@ fn numbers_that_wrap() {
 }
 
 #[test]
-fn by_name() {
+fn service_is_found_by_name() {
     let path = std::env::temp_dir().join(format!("annulus-service-{}", std::process::id()));
     let directory = Directory::open(&path).unwrap();
     let (mut server, _, invitation) = new_service(2, 2);
@@ -483,7 +483,7 @@ fn by_name() {
 }
 
 #[test]
-fn what_cant_be() {
+fn service_that_cant_be_is_refused() {
     let error = Builder::new(Settings::new(4)).clients(1025).build::<u64, u64>().map(drop).unwrap_err();
     assert!(matches!(error, ShareError::Producers { producers: 1025, most: 1024 }), "{error}");
     for open in [0, usize::MAX, usize::MAX / 64, 1 << 50] {

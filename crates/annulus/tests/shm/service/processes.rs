@@ -267,7 +267,7 @@ fn server_that_is_stopped() {
 /// The requests of a client that was killed in the same place again and again leave nothing behind, whether
 /// the server has received them, or not.
 #[test]
-fn nothing_of_a_dead_client_stays() {
+fn requests_of_a_dead_client_leave_nothing() {
     let (mut server, places, invitation) = new_service(3, 1);
     for round in 0..rounds() {
         let mut child = guest(&format!("ask-some {round} 3"), &invitation);

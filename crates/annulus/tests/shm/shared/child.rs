@@ -81,7 +81,7 @@ impl Child {
     }
 
     fn by(mut command: Command, directory: &Path) -> Option<Self> {
-        command.args(["--exact", "shared::child::this_process", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "shared::child::child_plays_its_role", "--nocapture", "--test-threads=1"]);
         command.env(DIRECTORY, directory).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().ok()?;
         let orders = process.stdin.take();
@@ -142,7 +142,7 @@ impl Drop for Child {
 
 /// What the process does. In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some(path) = env::var_os(DIRECTORY) else { return };
     let directory = Directory::with_mode(&path, 0o777).unwrap();
     let (mut published, mut rings, mut fellows) = (HashMap::new(), Vec::new(), Vec::new());

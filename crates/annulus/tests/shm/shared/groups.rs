@@ -191,7 +191,7 @@ fn files_belong_to_the_group_of_the_directory() {
 
 /// A directory that all may read, and whose users may remove own names only: each asks its process.
 #[test]
-fn all_may_read() {
+fn directory_that_all_may_read() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o1775) else { return };
     assert_eq!(one.ask("lossy prices"), "published");
     let mut third = Child::of_group(USERS[2], OTHERS, &path).unwrap();
@@ -219,7 +219,7 @@ fn name_of_a_killed_process_is_replaced_by_another_user() {
 }
 
 #[test]
-fn one_that_is_stopped_does_not_answer() {
+fn process_that_is_stopped_does_not_answer() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
     assert_eq!(one.ask("publish a"), "published");
     one.stop();
@@ -264,7 +264,7 @@ fn a_file_of_another_user_opens_no_descriptor_of_a_third() {
 /// Process numbers of its own: in a directory of one user's alone it is told why not, in one that others may
 /// use it gets the ring.
 #[test]
-fn another_container() {
+fn container_of_its_own_gets_a_ring_or_is_told_why_not() {
     let scratch = Scratch::new();
     let alone = scratch.path("alone");
     let directory = Directory::open(&alone).unwrap();

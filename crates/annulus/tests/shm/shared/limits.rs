@@ -66,7 +66,7 @@ fn a_descriptor_too_many_is_an_error() {
 }
 
 #[test]
-fn without_proc_an_error_says_so() {
+fn process_without_proc_is_told_so() {
     let (_scratch, directory) = directory();
     let Some(mut child) = Child::with_mounts("mount -t tmpfs none /proc", directory.path()) else {
         eprintln!("skipped: only root gives processes mounts of their own (unshare)");

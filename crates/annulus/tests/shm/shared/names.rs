@@ -154,7 +154,7 @@ fn the_list_has_all_names() {
 }
 
 #[test]
-fn only_force_removes_a_living_name() {
+fn living_name_is_removed_by_force_only() {
     let (_scratch, directory) = directory();
     let first = directory.publish("a", memory("1"), fingerprint()).unwrap();
     let found = directory.find("a").unwrap();

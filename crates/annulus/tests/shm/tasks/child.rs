@@ -38,7 +38,7 @@ fn each_step(socket: &UnixStream, mut act: impl FnMut(u64)) {
 
 /// In the test program itself it does nothing.
 #[test]
-fn this_process() {
+fn child_plays_its_role() {
     let Some((role, socket)) = role() else { return };
     let mut socket = &socket;
     match role.as_str() {

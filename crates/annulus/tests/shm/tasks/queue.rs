@@ -43,7 +43,7 @@ fn room_wakes_a_task_and_so_does_death() {
 
 /// Of several producers, each wakes the task, and so does the death of the last one.
 #[test]
-fn each_producer_wakes_a_task_and_so_does_the_last_death() {
+fn task_is_woken_by_each_producer_and_by_the_last_death() {
     let builder = mpsc::Builder::new(annulus::Settings::new(8)).producers(2);
     let builder = builder.when_no_producer(WhenGone::Close);
     let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>().unwrap();

@@ -202,7 +202,7 @@ proptest! {
 
     /// Any words anywhere behind the header.
     #[test]
-    fn any_words(writes in prop::collection::vec((any::<u32>(), number()), 0..60)) {
+    fn words_of_any_value_do_no_harm(writes in prop::collection::vec((any::<u32>(), number()), 0..60)) {
         let (bytes, page) = bytes();
         let (file, invitation) = invited(&bytes, &page);
         let (reader, words) = (invitation.accept_watch().unwrap(), (bytes.len() as u64 - 128) / 8);

@@ -349,7 +349,7 @@ fn many_notices_of_one_change_are_passed() {
 }
 
 #[test]
-fn each_handle_has_a_debug_form() {
+fn handles_have_debug_forms() {
     let (mut sender, reader, _invitation) = table(3);
     assert_eq!(format!("{:?}", reader.clone()), "AcceptedWatch { cells: 3, .. }");
     assert_eq!(format!("{:?}", reader.receiver_of(2).unwrap()), "Receiver { cell: 2, .. }");

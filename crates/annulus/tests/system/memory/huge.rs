@@ -113,7 +113,7 @@ fn reserved_ones() {
 }
 
 #[test]
-fn too_few_reserved_ones() {
+fn pages_are_refused_where_too_few_are_reserved() {
     alone!();
     let (page_bytes, free) = reserved();
     let needed = (SLOTS * 8).div_ceil(page_bytes);

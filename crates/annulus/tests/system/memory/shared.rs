@@ -142,7 +142,7 @@ fn all_parts() -> Vec<Part> {
 }
 
 #[test]
-fn without_options_it_says_so() {
+fn ring_without_options_says_so() {
     alone!();
     for make in KINDS {
         let made = make(Memory::require()).unwrap();

@@ -10,7 +10,7 @@ use crate::memory::rings::{BYTES, KINDS, address_of, same};
 use crate::support::alone;
 
 #[test]
-fn without_options_the_allocator_has_it() {
+fn memory_without_options_is_the_allocators() {
     alone!();
     for make in KINDS {
         let made = make(Memory::require()).unwrap();

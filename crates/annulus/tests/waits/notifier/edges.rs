@@ -81,7 +81,7 @@ fn a_disarmed_one_is_not_woken() {
 
 /// The receiver may be exchanged for another one: the notifier is then armed at that one.
 #[test]
-fn another_receiver_takes_the_place() {
+fn receiver_is_exchanged_for_another() {
     let (mut first, consumer) = spsc::channel(4);
     let (mut second, mut other) = spsc::channel(4);
     let mut notifier = Notifier::new(consumer).unwrap();

@@ -45,17 +45,17 @@ fn by_epoll(mut ends: Vec<Box<dyn AtLoop>>, trigger: EventFlags) {
 }
 
 #[test]
-fn nothing_is_lost_by_epoll_level_triggered() {
+fn loop_by_epoll_level_triggered_loses_nothing() {
     beside_publishers(|ends| by_epoll(ends, EventFlags::empty()));
 }
 
 #[test]
-fn nothing_is_lost_by_epoll_edge_triggered() {
+fn loop_by_epoll_edge_triggered_loses_nothing() {
     beside_publishers(|ends| by_epoll(ends, EventFlags::ET));
 }
 
 #[test]
-fn nothing_is_lost_by_poll() {
+fn loop_by_poll_loses_nothing() {
     beside_publishers(|mut ends| {
         ends.retain_mut(|end| !end.turn());
         while !ends.is_empty() {
@@ -78,7 +78,7 @@ fn in_async_fd<T: AsRawFd + Send + Sync + 'static>(fd: T) -> AsyncFd<T> {
 
 /// One loop for each, all in one runtime of one thread.
 #[test]
-fn nothing_is_lost_by_tokio() {
+fn loop_by_tokio_loses_nothing() {
     beside_publishers(|ends| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let tasks: Vec<_> = ends

@@ -7,7 +7,7 @@ use crate::select::MOMENT;
 
 /// As many as the documentation says, in the form that costs the macro most.
 #[test]
-fn there_may_be_56_arms() {
+fn arms_may_be_56() {
     let (s, r) = ordered::channel(2);
     s.send(7).unwrap();
     let taken = select_biased! {

@@ -11,7 +11,7 @@ use crate::support::sleeping;
 
 /// Four rings of different kinds, a thread for each, and a select that sleeps and wakes.
 #[test]
-fn nothing_is_lost_or_doubled() {
+fn messages_are_not_lost_or_doubled() {
     for strategy in [WaitStrategy::default(), WaitStrategy::block_after(0, 0)] {
         let (mut publisher, subscribable) =
             broadcast::lossless_with(Settings::new(64).wait_strategy(strategy)).unwrap();

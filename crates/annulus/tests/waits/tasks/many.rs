@@ -22,7 +22,7 @@ fn time(what: &str, count: usize, work: impl FnOnce()) {
 /// They are woken in turn, one for each message; tasks that go pass nothing on; and the rest learns of the
 /// end.
 #[test]
-fn each_message_wakes_one_of_many() {
+fn message_wakes_one_task_of_many() {
     let (sender, receiver) = ordered::channel(TASKS);
     let count = Counting::new();
     let mut waiting = Vec::new();

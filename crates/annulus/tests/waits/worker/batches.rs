@@ -14,7 +14,7 @@ use crate::worker::rings::{
 };
 
 #[test]
-fn each_message_comes_once_until_the_ring_is_closed() {
+fn message_comes_once_until_the_ring_is_closed() {
     const COUNT: u64 = if cfg!(miri) { 100 } else { 10_000 };
     for_each(CAPACITY, |ring| {
         let Ring { name, mut send, begin, .. } = ring;

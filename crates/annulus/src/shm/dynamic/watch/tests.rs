@@ -94,7 +94,7 @@ fn quotes() -> MessageType {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn table_that_does_not_fit_is_refused() {
     let Shared { handle: sender, invitation, .. } = table(settings(3), &quotes()).unwrap();
     let accept = |of: &MessageType| AcceptedWatch::accept(&invitation, of, BLOCK);
     let other: Schema = "{a:u32,b:u32,c:u32}".parse().unwrap();
