@@ -131,7 +131,7 @@ fn broadcast_ring_or_pool_asks_for_no_barrier() {
 
 /// The count is one: a queue that has sent many messages needs a barrier where its consumer goes first.
 #[test]
-fn a_ring_that_has_grown_asks_for_one() {
+fn ring_that_has_grown_asks_for_one() {
     if !is_asymmetric() {
         return; // an emulator: wakers pay for a fence of their own there
     }

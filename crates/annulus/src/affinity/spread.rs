@@ -251,7 +251,7 @@ mod tests {
 
     /// Eight packages of 128 hardware threads.
     #[test]
-    fn a_large_machine() {
+    fn large_machine() {
         let place = |cpu: usize| [cpu / 128, cpu / 64 % 2, cpu / 16 % 4, cpu / 2 % 8, cpu / 2 % 8];
         let places: Vec<Place> = (0..1024).map(place).collect();
         let topology = machine(&places);

@@ -306,7 +306,7 @@ mod tests {
     const ALL_16: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
     #[test]
-    fn the_tree_may_be_elsewhere() {
+    fn tree_may_be_elsewhere() {
         let tree = two_packages("elsewhere");
         let topology = Topology::read_at(&tree.0);
         let packages = [0, 3, 7, 15].map(|cpu| topology.cpu(cpu).unwrap().package);
@@ -340,7 +340,7 @@ mod tests {
 
     /// Two cores of two hardware threads, and four slower ones of one, which share a level 2 cache.
     #[test]
-    fn a_hybrid_machine() {
+    fn hybrid_machine() {
         let tree = Tree::new("hybrid", "0-7");
         for cpu in 0..8 {
             let fast = if cpu < 2 { "0-1" } else { "2-3" };
@@ -399,7 +399,7 @@ mod tests {
 
     /// The machine is shown as a whole, and few of its CPUs may be used.
     #[test]
-    fn a_container_with_few_cpus() {
+    fn container_with_few_cpus() {
         let topology = two_packages("container").read(&[5, 6, 13]);
         assert_eq!((topology.hidden(), topology.cpus().len()), (&[][..], 16));
         assert_eq!(topology.spread(2, Spread::Near), Ok(vec![5, 6]));

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destructor_that_panics_frees_the_allocation() {
+    fn destructor_that_panics_frees_the_allocation() {
         struct Panics(u64);
         impl Drop for Panics {
             fn drop(&mut self) {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_allocation_drops_nothing() {
+    fn empty_allocation_drops_nothing() {
         drop(Common::<OnLines>::allocation());
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_says_what_it_was_made_from() {
+    fn stamp_says_what_it_was_made_from() {
         for number in [0, 1, 2, 3, 1 << 32, (1 << 63) - 2] {
             let sequence = Sequence::new(number);
             assert_eq!(Stamp::writing(sequence).state(), State::Writing(sequence));
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn the_lap_before_is_done_or_never_was() {
+    fn lap_before_is_done_or_never_was() {
         let before = |number| Stamp::of_the_lap_before(Sequence::new(number), 4).state();
         assert_eq!([0, 1, 3].map(before), [State::Never; 3]);
         assert_eq!([4, 5, 9].map(before), [0, 1, 5].map(|number| State::Done(Sequence::new(number))));
     }
 
     #[test]
-    fn a_ring_may_begin_a_good_way_before_the_last_message() {
+    fn ring_may_begin_a_good_way_before_the_last_message() {
         let last = Sequence::LAST_FIRST.plus((1 << 32) - 2);
         assert_eq!(Stamp::done(last).bits(), u64::MAX - 1);
     }

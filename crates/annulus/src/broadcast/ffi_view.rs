@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_goes_on_behind_what_went_past_it() {
+    fn handle_goes_on_behind_what_went_past_it() {
         for capacity in [8, 9, 21] {
             let (mut publisher, subscribable) = broadcast::lossy(capacity);
             let mut subscriber = subscribable.subscribe();

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_version_lives_until_it_is_given_back() {
+    fn old_version_lives_until_it_is_given_back() {
         let shares = Arc::new(());
         let versions = Versions::new((0, Arc::clone(&shares)));
         let old = versions.borrow();

@@ -437,7 +437,7 @@ mod tests {
 
     /// A ring has one node that stays, however often it is attached.
     #[test]
-    fn a_living_ring_that_is_attached_again_takes_no_memory() {
+    fn living_ring_that_is_attached_again_takes_no_memory() {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..3).map(|_| Ring::new(false)).collect();
         let mut most = 0;
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_that_panics_keeps_no_other_from_being_closed() {
+    fn close_that_panics_keeps_no_other_from_being_closed() {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..5).map(|number| Ring::new(number == 2)).collect();
         for ring in &rings {

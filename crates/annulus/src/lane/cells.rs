@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earlier_number_is_before_the_later_one() {
+    fn earlier_number_is_before_the_later_one() {
         // As far apart as two numbers may be that are compared.
         const FAR: u64 = u64::MAX / 2;
         for first in FIRSTS {

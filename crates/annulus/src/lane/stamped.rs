@@ -623,7 +623,7 @@ mod tests {
     const FIRSTS: [Number; 3] = [Number::new(0), Number::new(7), Number::new(0).back(2)];
 
     #[test]
-    fn a_claimed_slot_is_not_the_next_laps() {
+    fn claimed_slot_is_not_the_next_laps() {
         for first in FIRSTS {
             let lane = lane(first, 4, 0);
             let claimed = lane.claim(4).unwrap();

@@ -144,7 +144,7 @@ mod tests {
     #[should_panic(
         expected = "`Quote` has 13 bytes of padding after its field `live`: add a field `_padding: [u8; 13]`"
     )]
-    fn the_line_names_the_field_and_the_bytes() {
+    fn line_names_the_field_and_the_bytes() {
         no_padding_after(&[(0, 3)], 16, 0, "Quote", &["live"]);
     }
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_ends_somewhere() {
+    fn long_line_ends_somewhere() {
         let name = core::str::from_utf8(&[b'a'; 600]).unwrap();
         assert_eq!(TextLine::new().text(name).as_str().len(), TextLine::MOST);
     }

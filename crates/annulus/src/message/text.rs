@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_holds_what_fits() {
+    fn text_holds_what_fits() {
         for text in ["", "a", "naïv", "12345"] {
             let held: Text<5> = text.parse().unwrap();
             assert_eq!(held, text);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_one_is_refused_or_cut_between_characters() {
+    fn longer_one_is_refused_or_cut_between_characters() {
         let error = Text::<5>::try_from("123456").unwrap_err();
         assert_eq!(error, TooLong::new(6, 5));
         assert_eq!(error.to_string(), "6 bytes are too many: there may be 5 at most");

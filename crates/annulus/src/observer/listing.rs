@@ -188,7 +188,7 @@ mod tests {
 
     /// The last side is gone only after the thread that looked has looked away.
     #[test]
-    fn the_end_waits_for_a_snapshot() {
+    fn end_waits_for_a_snapshot() {
         let ((begun, has_begun), (go, go_on)) = (channel(), channel());
         let slow =
             Slow { begun: Mutex::new(begun), go_on: Mutex::new(go_on), is_done: AtomicBool::new(false) };

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_has_its_step_its_kind_and_its_number() {
+    fn error_has_its_step_its_kind_and_its_number() {
         for (errno, step, words) in [
             (Errno::MFILE, "fcntl", "ulimit -n"),
             (Errno::NFILE, "fcntl", "fs.file-max"),

@@ -374,7 +374,7 @@ VmFlags: rd wr mr mw me de ht
     }
 
     #[test]
-    fn the_kernel_writes_each_page() {
+    fn kernel_writes_each_page() {
         let mapping = Mapping::new(10 * page_bytes(), 1, None).unwrap();
         assert!(mapping.pages().seen().unwrap().resident == 0 || cfg!(annulus_emulated));
         mapping.pages().have_each_written().unwrap();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_a_whole_name() {
+    fn field_is_a_whole_name() {
         let text = "MemTotal: 7 kB\nMemAvailable:  12 kB\nrest";
         assert_eq!(field(text, "MemAvailable:"), Some(12));
         assert_eq!(field(text, "Mem"), None);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_group_on_the_way_decides() {
+    fn smallest_group_on_the_way_decides() {
         let root = folder(
             "two",
             &[
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_of_a_container_is_at_the_root() {
+    fn group_of_a_container_is_at_the_root() {
         let files = [("memory/memory.limit_in_bytes", "1000"), ("memory/memory.usage_in_bytes", "1200")];
         let root = folder("one", &files);
         let left = |groups: &str| left_in_groups(&root, groups.as_bytes());

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_of_numbers_has_a_number() {
+    fn space_of_numbers_has_a_number() {
         assert_eq!(pid_namespace().unwrap(), pid_namespace().unwrap());
     }
 

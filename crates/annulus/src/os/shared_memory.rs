@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_cant_be_is_refused() {
+    fn length_that_cant_be_is_refused() {
         for (len, kind) in [
             (0, io::ErrorKind::InvalidInput),
             (usize::MAX, io::ErrorKind::InvalidInput),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_unmaps() {
+    fn drop_unmaps() {
         let mapped = || fs::read_to_string("/proc/self/maps").unwrap().contains("memfd:annulus dropped");
         let memory = SharedMemory::create("annulus dropped", 100, Access::Everyone).unwrap();
         assert!(mapped());

@@ -428,7 +428,7 @@ mod tests {
 
     /// Of a handle in a box, and of the handle itself.
     #[test]
-    fn a_batch_is_what_is_there_before_a_stop() {
+    fn batch_is_what_is_there_before_a_stop() {
         let (mut publisher, subscribable) = crate::broadcast::lossless(8);
         let (stage, subscriber) = (subscribable.subscribe_tracked(), subscribable.subscribe());
         (0..6).for_each(|number| publisher.publish(number).unwrap());

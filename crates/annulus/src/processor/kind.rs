@@ -105,7 +105,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn the_answer_stays() {
+    fn answer_stays() {
         let answers = [(); 3].map(|()| ProcessorWait::of_this_processor());
         assert_eq!(answers, [instructions::ask(); 3]);
         for (at, answer) in ALL.into_iter().enumerate() {

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_ends() {
+    fn pause_ends() {
         (0..100).for_each(|_| pause());
     }
 
@@ -117,7 +117,7 @@ mod tests {
         }
 
         #[test]
-        fn a_word_that_has_changed_is_not_waited_for() {
+        fn word_that_has_changed_is_not_waited_for() {
             let word = AtomicU64::new(1);
             once_in_less_than(20 * BOUND, || (0..100).for_each(|_| wait_while(&word, 0, BOUND)));
         }
@@ -132,7 +132,7 @@ mod tests {
 
         /// A store ends a wait, mostly early.
         #[test]
-        fn a_store_ends_a_wait() {
+        fn store_ends_a_wait() {
             let word = AtomicU64::new(0);
             let rounds = 10_000;
             std::thread::scope(|scope| {

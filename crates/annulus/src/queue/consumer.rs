@@ -1300,7 +1300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_is_being_added_shifts_no_mark() {
+    fn lane_that_is_being_added_shifts_no_mark() {
         beside_one_that_joins(mpsc::channel(4));
         beside_one_that_joins(mpmc::channel(4));
     }

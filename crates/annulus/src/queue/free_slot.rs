@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_producer_watches_its_next_slot() {
+    fn full_producer_watches_its_next_slot() {
         watches(spsc::channel(2));
         watches(spmc::channel(2));
     }

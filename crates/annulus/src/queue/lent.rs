@@ -191,7 +191,7 @@ mod tests {
 
     /// What was sent past a handle before the close is received; what came after it is not sent.
     #[test]
-    fn the_end_is_where_the_consumer_saw_it() {
+    fn end_is_where_the_consumer_saw_it() {
         for ends_between in [false, true] {
             let (mut producer, mut consumer) = spsc::channel(8);
             let first = send_past(&mut producer, 0, 2);
@@ -218,7 +218,7 @@ mod tests {
 
     /// A consumer that is dropped while it is lent leaves what was taken past it.
     #[test]
-    fn a_handle_may_be_dropped_when_it_is_lent() {
+    fn handle_may_be_dropped_when_it_is_lent() {
         let (mut producer, mut consumer) = spsc::channel::<u64>(4);
         producer.try_send_batch(&[1, 2, 3]).unwrap();
         assert_eq!(consumer.readable(), [1, 2, 3]);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_of_a_message_comes_back_and_the_rest_is_zero() {
+    fn front_of_a_message_comes_back_and_the_rest_is_zero() {
         fronts::<1>();
         fronts::<2>();
         fronts::<4>();

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_to_settle_decides() {
+    fn first_to_settle_decides() {
         let end = RingEnd::open();
         assert!(end.is_open() && end.decided().is_none());
         end.begin();

@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_decides_until_it_leaves() {
+    fn slowest_decides_until_it_leaves() {
         let gate = gate(8, 2);
         let passes = [3, 5, 4].map(|start| join(&gate, start));
         assert_eq!(gate.look(at(8)), at(9));

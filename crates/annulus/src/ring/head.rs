@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_fits_the_ring() {
+    fn interval_fits_the_ring() {
         let interval = |capacity| one(capacity).interval();
         assert_eq!([2, 3, 4, 7, 8, 12, 16].map(interval), [1, 1, 1, 1, 2, 2, 4]);
         assert_eq!([100, 255, 256, 1 << 20, usize::MAX].map(interval), [16, 32, 64, 64, 64]);
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_ends_although_the_publisher_runs_ahead() {
+    fn walk_ends_although_the_publisher_runs_ahead() {
         let steps = core::cell::Cell::new(0);
         let head = one(64);
         let frontier = head.walk(Sequence::FIRST, 64, |sequence| {
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_of_a_later_lap_moves_the_walk_on() {
+    fn slot_of_a_later_lap_moves_the_walk_on() {
         let frontier = one(8).walk(Sequence::FIRST, 8, |sequence| match sequence.get() {
             0 => Stamp::done(Sequence::new(16)),
             24 => Stamp::done(Sequence::new(24)),
@@ -582,7 +582,7 @@ mod tests {
     /// Numbers 3 and 4 of a ring of two slots are left out, and message 5 is there; or 3 alone, and 4 is
     /// being written.
     #[test]
-    fn a_walk_passes_what_is_left_out() {
+    fn walk_passes_what_is_left_out() {
         let left_out = |number| Stamp::left_out(at(number));
         let walk = |from, stamps: [Stamp; 2]| {
             one(2).walk(at(from), 2, |sequence| stamps[sequence.get() as usize % 2]).head.get()
@@ -598,7 +598,7 @@ mod tests {
     /// A walk while a publisher leaves out 5 to 99, and has marked some of them: it goes to a number among
     /// these, and no further than the marks.
     #[test]
-    fn a_walk_beside_a_skip_of_laps_ends_at_its_marks() {
+    fn walk_beside_a_skip_of_laps_ends_at_its_marks() {
         for marked in 92..=100 {
             let stamp = |sequence: Sequence| {
                 let marked = (92..marked).map(at).find(|mark| mark.get() % 8 == sequence.get() % 8);
@@ -656,7 +656,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_one_that_was_not_overwritten() {
+    fn oldest_is_one_that_was_not_overwritten() {
         // Messages 8 to 15 are there; 16 and 18 have been claimed, and 17 is written.
         let stamps = |sequence: Sequence| match sequence.get() % 8 {
             0 => Stamp::writing(at(16)),
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_one_that_stands() {
+    fn newest_is_one_that_stands() {
         let newest = |claimed, from| many(claimed).newest(at(from), 8, stopped_at_five).map(Sequence::get);
         assert_eq!(newest(22, 0), Some(20));
         // Later claims, of which none is written.

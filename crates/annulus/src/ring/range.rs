@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_says_what_it_was_made_from() {
+    fn word_says_what_it_was_made_from() {
         let near_the_end = (1 << 63) - (1 << 42);
         for near in [0, 5, (1 << 57) - 1, 1 << 57, (1 << 57) + 7, near_the_end].map(at) {
             for first in [near, near.next(), near.plus(1 << 40), near.back(1), near.back(1 << 40)] {

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_of_blocks_is_one_of_the_type() {
+    fn queue_of_blocks_is_one_of_the_type() {
         both_ways::<u8>();
         both_ways::<[u32; 3]>();
         both_ways::<[u64; 3]>();
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_queue_of_blocks_is_one_of_the_type() {
+    fn shared_queue_of_blocks_is_one_of_the_type() {
         sides_of_both_kinds::<u8, 1, false>();
         sides_of_both_kinds::<[u32; 3], 2, false>();
         sides_of_both_kinds::<[u64; 3], 4, false>();
@@ -625,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_blocks_is_one_of_the_type() {
+    fn ring_of_blocks_is_one_of_the_type() {
         a_ring_both_ways::<u8, 1, false>();
         a_ring_both_ways::<[u32; 3], 2, false>();
         a_ring_both_ways::<[u64; 3], 4, false>();

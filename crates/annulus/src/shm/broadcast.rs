@@ -744,7 +744,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_shows_each_by_itself() {
+    fn kernel_shows_each_by_itself() {
         let memory = SharedMemory::create("annulus test", 4096, Access::CreatorAlone).unwrap();
         let [one, other] = [(); 2].map(|()| Mark::new(&memory, 1 << 40).unwrap());
         assert_eq!([shown(&one), shown(&other)], ["0", "0"]);

@@ -752,7 +752,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_that_cant_be_has_no_header() {
+    fn layout_that_cant_be_has_no_header() {
         for layout in [
             changed(|layout| layout.capacity = 0),
             changed(|layout| layout.capacity = usize::MAX / 8),
@@ -805,7 +805,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_may_be_anything() {
+    fn promise_may_be_anything() {
         let mut header = SAMPLE.encode().unwrap();
         header[offset::DEADLINE..].fill(0xFF);
         assert_eq!(Layout::decode(&header, SAMPLE_BYTES).unwrap(), SAMPLE);
@@ -844,7 +844,7 @@ mod tests {
 
     #[cfg(not(miri))]
     #[test]
-    fn a_header_in_memory_is_read_by_others() {
+    fn header_in_memory_is_read_by_others() {
         use crate::os::shared_memory::Access;
         use std::os::fd::AsFd;
 

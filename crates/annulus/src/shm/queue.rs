@@ -353,7 +353,7 @@ mod tests {
     /// A process that has looked at the page's locks, and was stopped meanwhile, keeps no consumer away. The
     /// lock is free as soon as the consumer is dropped.
     #[test]
-    fn the_seat_is_free_or_taken() {
+    fn seat_is_free_or_taken() {
         let of = MessageType::of::<u64>();
         let Shared { handle: _producer, peers: peer, invitation, .. } =
             create_queue::<Across<u64>>(Settings::new(1), ShmKind::Spsc, &of, 0, WhenGone::Wait).unwrap();

@@ -21,7 +21,7 @@ use crate::os::shared_memory::{Access, SharedMemory};
 use crate::settings::Settings;
 
 #[test]
-fn a_program_in_c_reads_a_ring_by_its_offsets() {
+fn program_in_c_reads_a_ring_by_its_offsets() {
     let schema = "quote@1{bid:f64,ask:f64,rest:[u64;4]}";
     let (payload, text) = MessageType::described(schema.parse().unwrap(), 16).written().unwrap();
     let layout = Layout {
@@ -65,7 +65,7 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
 
 /// Live rings, over the end of their slots: the messages that are there, and no others.
 #[test]
-fn a_program_in_c_reads_the_messages() {
+fn program_in_c_reads_the_messages() {
     let builder = crate::Settings::new(4);
     let Shared { handle: mut publisher, invitation, .. } = super::broadcast::lossy::<u64>(builder).unwrap();
     let Some(said) = said_by_c("read_ring", &invitation.ring) else {
@@ -126,7 +126,7 @@ fn a_program_in_c_reads_the_messages() {
 
 /// Also of a ring with seats, one of which was left.
 #[test]
-fn a_program_in_c_reads_the_seats() {
+fn program_in_c_reads_the_seats() {
     let builder = crate::Settings::new(4).headroom(1);
     let Shared { handle: mut publisher, invitation, .. } =
         super::broadcast::lossless::<u64>(builder, 2).unwrap();
@@ -146,7 +146,7 @@ fn a_program_in_c_reads_the_seats() {
 /// A ring of 8 words and 2 slots: the third record takes the words of the first, and goes round the end of
 /// the area.
 #[test]
-fn a_program_in_c_reads_records_of_a_lossless_ring() {
+fn program_in_c_reads_records_of_a_lossless_ring() {
     let Shared { handle: mut publisher, invitation, .. } =
         super::broadcast::bytes::lossless(Settings::new(64), 2).unwrap();
     let ring = invitation.accept_lossless_bytes().unwrap();
@@ -190,7 +190,7 @@ fn said_by_c_with(name: &str, ring: &impl AsFd, page: Option<&dyn AsFd>) -> Opti
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a row for each field")]
-fn the_page_has_the_codes_offsets() {
+fn page_has_the_codes_offsets() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SHM-FORMAT.md");
     let Ok(page) = fs::read_to_string(path) else {
         std::eprintln!("skipped: the package comes without the pages");

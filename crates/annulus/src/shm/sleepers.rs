@@ -299,7 +299,7 @@ mod tests {
 
     /// Sleepers learn by the page what the publisher's process has promised.
     #[test]
-    fn the_page_says_which_fences() {
+    fn page_says_which_fences() {
         let ring = Identity::new().unwrap();
         let page = create(ring).unwrap();
         let fd = page.as_fd().try_clone_to_owned().unwrap();

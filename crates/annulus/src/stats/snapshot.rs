@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_is_the_difference() {
+    fn delta_is_the_difference() {
         let counted = |sleeps| Some(Counted { sleeps, high_water: sleeps, ..Counted::default() });
         let earlier = stats(3, Some(2), counted(5));
         let mut later = stats(10, Some(9), counted(6));

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeper_is_woken_by_either() {
+    fn sleeper_is_woken_by_either() {
         let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
         for index in [0, 1, 1, 0, 0, 1] {
             thread::scope(|scope| {

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_in_vain_comes_ever_more_rarely() {
+    fn rest_in_vain_comes_ever_more_rarely() {
         let mut backoff = ReaderBackoff::new();
         for expected in [FIRST_THRESHOLD, 2 * FIRST_THRESHOLD, 4 * FIRST_THRESHOLD] {
             assert_eq!(looks_before_a_rest(&mut backoff), expected);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_little_room_is_enough_after_a_few_looks() {
+    fn little_room_is_enough_after_a_few_looks() {
         let mut backoff = WriterBackoff::new(4, None);
         assert!(matches!(backoff.judge(0, ()), Look::Nothing));
         assert_eq!([5, 4].map(|free| looks(&mut backoff, free)), [0, 0]);

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_only_grows() {
+    fn stop_only_grows() {
         let control = Control::new();
         assert_eq!(control.asked(), None);
         control.stop(Stop::Now);

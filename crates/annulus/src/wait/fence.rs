@@ -397,13 +397,13 @@ pub(super) mod tests {
 
     #[test]
     /// Nobody here has registered in advance.
-    fn the_heavy_fence_is_had_on_this_system() {
+    fn heavy_fence_is_had_on_this_system() {
         assert!(heavy(is_asymmetric()));
         assert!(heavy(false));
     }
 
     #[test]
-    fn the_wait_in_place_of_a_barrier_is_as_long_as_it_says() {
+    fn wait_in_place_of_a_barrier_is_as_long_as_it_says() {
         let begun = Instant::now();
         wait_out();
         assert!(begun.elapsed() >= Duration::from_millis(1));
@@ -412,7 +412,7 @@ pub(super) mod tests {
     /// A child that `fork` made has no thread that its parent has begun.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
-    fn a_child_by_fork_begins_a_thread_of_its_own() {
+    fn child_by_fork_begins_a_thread_of_its_own() {
         system::is_first_to_begin();
         assert!(!system::is_first_to_begin());
         // SAFETY: the child calls the system only, and ends.
@@ -431,7 +431,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_nap_is_short_and_never_later_than_the_deadline() {
+    fn nap_is_short_and_never_later_than_the_deadline() {
         let sleep =
             |end: Deadline| std::thread::sleep(end.unwrap().saturating_duration_since(Instant::now()));
         assert!(!nap(0, None, sleep), "it ran out");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_gives_way_a_few_times_and_says_what_came_of_it() {
+    fn wait_gives_way_a_few_times_and_says_what_came_of_it() {
         let hint = GiveWayHint::new();
         let begun = Instant::now();
         let mut in_vain = GiveWay::Before;

@@ -328,7 +328,7 @@ mod tests {
 
     /// Nor is one whose time is over; and nobody is counted off twice.
     #[test]
-    fn a_deadline_takes_the_sleeper_off() {
+    fn deadline_takes_the_sleeper_off() {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
         let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
         let late = soon + std::time::Duration::from_secs(600);

@@ -347,7 +347,7 @@ mod tests {
 
     /// At first what comes soon is polled for, and without the instructions everything is.
     #[test]
-    fn the_processor_waits_where_it_can() {
+    fn processor_waits_where_it_can() {
         let turns = turns_before_sleep(WaitStrategy::Monitor);
         let polls = match ProcessorWait::of_this_processor() {
             ProcessorWait::Pause => MANY,

@@ -232,7 +232,7 @@ mod tests {
 
     /// A task that is told to look again may find something at the last look of a poll.
     #[test]
-    fn the_last_look_of_a_poll_counts() {
+    fn last_look_of_a_poll_counts() {
         let event = EventCount::new();
         let woken = Arc::default();
         let again = (0..LOOKS).map(|_| (Look::Again, &event));
@@ -243,7 +243,7 @@ mod tests {
     /// Where what it waits for moves from one eventcount to another, the task is woken by the second one
     /// alone.
     #[test]
-    fn a_task_moves_with_what_it_waits_for() {
+    fn task_moves_with_what_it_waits_for() {
         // Between two polls; at the second look; and at both.
         let moves: [[usize; 3]; 3] = [[0, 0, 1], [0, 1, 1], [1, 2, 2]];
         for at in moves {
@@ -284,7 +284,7 @@ mod tests {
 
     /// A task that is told to look again, for ever, lets others run, and asks to be polled once more.
     #[test]
-    fn a_poll_ends() {
+    fn poll_ends() {
         let event = EventCount::new();
         let woken = Arc::default();
         let looks = || [Look::Again, Look::Nothing, Look::Again].map(|look| (look, &event));

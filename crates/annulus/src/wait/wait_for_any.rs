@@ -402,7 +402,7 @@ mod tests {
 
     /// Between two waits at an arm, too.
     #[test]
-    fn a_listener_moves_with_its_arm() {
+    fn listener_moves_with_its_arm() {
         let events = [EventCount::new(), EventCount::new()];
         let [first, second] = &events;
         let woken = Arc::new(Woken::default());
@@ -422,7 +422,7 @@ mod tests {
 
     /// A waiter that finds a message and does not take it wakes another in its place.
     #[test]
-    fn an_arm_that_takes_nothing_passes_its_wake_up_on() {
+    fn arm_that_takes_nothing_passes_its_wake_up_on() {
         for (takes, others) in [(false, 1), (true, 0)] {
             let event = EventCount::new();
             let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));

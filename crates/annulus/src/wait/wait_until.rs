@@ -289,7 +289,7 @@ mod tests {
 
     /// Its pauses are long, and count as polls, so it sleeps as soon as a reader would.
     #[test]
-    fn a_writer_polls_a_few_times_before_it_sleeps() {
+    fn writer_polls_a_few_times_before_it_sleeps() {
         for (strategy, polls) in [
             (WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }, 2..=2),
             // 1, 3, 7, 15, 31, 32 pauses; then it gives way.
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_with_its_deadline() {
+    fn wait_ends_with_its_deadline() {
         for (millis, most) in [(0, Duration::ZERO), (1_000_000, BOUND)] {
             let mut waiter = Waiter::new(|_, _| 0);
             let deadline = std::time::Instant::now() + Duration::from_millis(millis);

@@ -173,7 +173,7 @@ mod tests {
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
     /// So the handler gets a later message.
     #[test]
-    fn a_drain_ends_with_a_batch() {
+    fn drain_ends_with_a_batch() {
         let (mut publisher, subscribable) = crate::broadcast::lossy(2);
         let mut receiver = subscribable.subscribe();
         let control = Control::new();

@@ -59,7 +59,7 @@ fn events_that_all_have_processed_are_cleared() {
 
 /// An event that somebody has by reference is not let go.
 #[test]
-fn a_reference_keeps_its_event() {
+fn reference_keeps_its_event() {
     let (mut publisher, subscribable) = ring(4);
     let mut subscriber = subscribable.subscribe();
     send(&mut publisher, 0..1);
@@ -126,7 +126,7 @@ fn overwritten_events_are_not_cleared() {
 }
 
 #[test]
-fn a_panic_ends_the_call_and_nothing_else() {
+fn panic_ends_the_call_and_nothing_else() {
     let (mut publisher, subscribable) = ring(4);
     let sent = send(&mut publisher, 0..3);
     let clearing = catch_unwind(AssertUnwindSafe(|| {

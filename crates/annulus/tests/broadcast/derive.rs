@@ -295,7 +295,7 @@ fn generic_types_come_through_every_ring() {
 }
 
 #[test]
-fn the_library_may_have_another_name() {
+fn library_may_have_another_name() {
     through_every_ring(|number| renamed::Named(number, 1 << (number % 16)));
     through_every_ring(renamed::AlsoNamed);
 }
@@ -308,7 +308,7 @@ fn text_comes_through_every_ring() {
 /// A wire is as long as its fields, and no byte of it is missing: the ring's slots are no larger than they
 /// must be.
 #[test]
-fn a_wire_has_no_padding() {
+fn wire_has_no_padding() {
     assert_eq!(size_of::<<inner::Padded as Encoded>::Wire>(), 1 + 8 + 1);
     assert_eq!(size_of::<<Colour as Encoded>::Wire>(), 1);
     assert_eq!(size_of::<<Aligned as Encoded>::Wire>(), 1);

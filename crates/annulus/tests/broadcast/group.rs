@@ -5,7 +5,7 @@ use annulus::TryRecvError;
 /// A lag would take a member past a group that was not asked since: it lags up to the group, and the rest
 /// comes with the group's.
 #[test]
-fn a_member_does_not_recover_past_the_group() {
+fn member_does_not_recover_past_the_group() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(1);
@@ -30,7 +30,7 @@ fn a_member_does_not_recover_past_the_group() {
 /// After all members paused, the first one that receives at the group's position is the group again; no
 /// member is lost.
 #[test]
-fn a_group_without_members_goes_on_with_the_first_that_comes_to_it() {
+fn group_without_members_goes_on_with_the_first_that_comes_to_it() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     publisher.publish(0);

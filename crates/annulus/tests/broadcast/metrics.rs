@@ -187,7 +187,7 @@ fn counts_of_one_name_add_up() {
 }
 
 #[test]
-fn a_topic_is_exported_by_its_name() {
+fn topic_is_exported_by_its_name() {
     let notes = Notes::default();
     let bus = annulus::bus::Bus::<u64>::new(8);
     let name = format!("prices of {}", std::process::id());
@@ -199,7 +199,7 @@ fn a_topic_is_exported_by_its_name() {
 
 /// Whether its observer comes from a handle or from the list, a ring is one ring.
 #[test]
-fn a_ring_of_the_list_is_exported_once() {
+fn ring_of_the_list_is_exported_once() {
     let notes = Notes::default();
     let (mut producer, consumer) = mpsc::with::<u64>(Settings::new(8).name("listed")).unwrap();
     let listed = || Observer::named("listed").pop().unwrap();

@@ -132,7 +132,7 @@ fn ring_without_a_name_is_not_listed() {
 }
 
 #[test]
-fn a_topic_is_listed_by_its_name() {
+fn topic_is_listed_by_its_name() {
     let bus = Bus::<u64>::new(8);
     let name = String::from("prices.of.the.list");
     let subscriber = bus.subscribe(&name);

@@ -108,7 +108,7 @@ mod elsewhere {
 }
 
 #[test]
-fn a_schema_tells_names_and_kinds() {
+fn schema_tells_names_and_kinds() {
     let said = [
         (u8::SCHEMA, "u8"),
         (<[[f32; 2]; 3]>::SCHEMA, "[[f32;2];3]"),
@@ -139,7 +139,7 @@ fn a_schema_tells_names_and_kinds() {
 
 /// Also where the compiler chose the order: of the text it is that of the bytes.
 #[test]
-fn a_text_says_all_of_a_derived_type() {
+fn text_says_all_of_a_derived_type() {
     let all = [
         Quote::SCHEMA,
         Matrix::SCHEMA,
@@ -159,7 +159,7 @@ fn a_text_says_all_of_a_derived_type() {
 }
 
 #[test]
-fn a_field_is_where_the_compiler_put_it() {
+fn field_is_where_the_compiler_put_it() {
     let field = |name: &str| field_of(Quote::SCHEMA, name);
     assert_eq!((Quote::SCHEMA.version, Quote::SCHEMA.size()), (3, size_of::<Quote>()));
     assert_eq!(field("live").offset, offset_of!(Quote, live));
@@ -172,7 +172,7 @@ fn a_field_is_where_the_compiler_put_it() {
 }
 
 #[test]
-fn a_field_of_a_packed_type_is_where_it_is_written() {
+fn field_of_a_packed_type_is_where_it_is_written() {
     let value = Packed {
         first: 1,
         value: 0x0203_u16,

@@ -88,7 +88,7 @@ fn long_and_short_names_do_the_same() {
 
 /// A ring that is used again begins to measure anew.
 #[test]
-fn a_producer_that_comes_later_has_a_latency_of_its_own() {
+fn producer_that_comes_later_has_a_latency_of_its_own() {
     let (mut first, mut consumer) = mpsc::with(Settings::new(4).statistics(true)).unwrap();
     let second = first.clone();
     let mut third = second;
@@ -109,7 +109,7 @@ fn a_producer_that_comes_later_has_a_latency_of_its_own() {
 
 /// Now and then a message is measured, wherever it lies when the consumer comes to look.
 #[test]
-fn a_message_further_on_is_measured_too() {
+fn message_further_on_is_measured_too() {
     let (mut producer, mut consumer) = spsc::with(Settings::new(256).statistics(true)).unwrap();
     assert!(consumer.try_recv().is_err());
     producer.send(0).unwrap();
@@ -124,7 +124,7 @@ fn a_message_further_on_is_measured_too() {
 }
 
 #[test]
-fn a_reservation_says_how_many_slots_it_has() {
+fn reservation_says_how_many_slots_it_has() {
     let (mut producer, _consumer) = spsc::channel::<u8>(4);
     is_shown(&producer.try_reserve(3).unwrap(), &["Reservation", "3"]);
 }
@@ -165,14 +165,14 @@ fn events_are_published_by_any_strategy() {
 }
 
 #[test]
-fn a_buffer_is_its_bytes() {
+fn buffer_is_its_bytes() {
     let mut buffer = BufferPool::new(8, 1).alloc().unwrap();
     AsMut::<[u8]>::as_mut(&mut buffer)[0] = 5;
     assert_eq!(AsRef::<[u8]>::as_ref(&buffer), [5, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
-fn a_wrong_handle_is_named() {
+fn wrong_handle_is_named() {
     let pool = BufferPool::new(8, 3);
     let error = pool.redeem(Handle::from_bits(u32::MAX)).unwrap_err();
     assert_eq!(error, HandleError::NoSuchSlab { slab: 3, count: 3 });

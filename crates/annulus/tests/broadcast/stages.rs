@@ -11,7 +11,7 @@ use annulus::{LossyTryRecvError, TryRecvError, UpstreamError};
 const LONG: Duration = Duration::from_secs(120);
 
 #[test]
-fn a_lossless_stage_does_not_follow_a_lossy_one() {
+fn lossless_stage_does_not_follow_a_lossy_one() {
     let (_publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
     let tracked = subscribable.subscribe_tracked();
     let tap = subscribable.subscribe_lossy().after(&[&tracked]);
@@ -21,7 +21,7 @@ fn a_lossless_stage_does_not_follow_a_lossy_one() {
 }
 
 #[test]
-fn a_stage_of_another_ring_is_refused_even_after_that_ring_is_gone() {
+fn stage_of_another_ring_is_refused_even_after_that_ring_is_gone() {
     for _ in 0..20 {
         let barrier = {
             let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -40,7 +40,7 @@ fn a_stage_of_another_ring_is_refused_even_after_that_ring_is_gone() {
 }
 
 #[test]
-fn a_subscriber_that_becomes_a_stage_keeps_its_place_and_its_counters() {
+fn subscriber_that_becomes_a_stage_keeps_its_place_and_its_counters() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);

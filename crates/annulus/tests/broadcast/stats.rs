@@ -74,7 +74,7 @@ fn sleeps_and_wake_ups_are_counted() {
 
 /// Which was the highest in a ring of eight that had up to `most` messages.
 #[test]
-fn the_high_water_mark_stays() {
+fn high_water_mark_stays() {
     macro_rules! queues {
         ($($module:ident),*) => {$(
             let (mut producer, mut consumer) = $module::with(Settings::new(8).statistics(true)).unwrap();
@@ -109,7 +109,7 @@ fn the_high_water_mark_stays() {
 
 /// A producer that sends one by one looks once in a while, without a snapshot and with room to spare.
 #[test]
-fn a_producer_looks_now_and_then() {
+fn producer_looks_now_and_then() {
     let (mut producer, mut consumer) = spsc::with(Settings::new(4096).statistics(true)).unwrap();
     (0..1_000).for_each(|number| producer.send(number).unwrap());
     assert_eq!(consumer.consume(usize::MAX, drop), 1_000);
@@ -154,7 +154,7 @@ fn losses_of_lossy_subscribers_add_up() {
 }
 
 #[test]
-fn a_consumer_that_follows_closely_rests() {
+fn consumer_that_follows_closely_rests() {
     let (mut producer, mut consumer) = spsc::with(Settings::new(4096).statistics(true)).unwrap();
     for _ in 0..20 {
         producer.send_batch(&[1, 2, 3, 4]).unwrap();
@@ -222,7 +222,7 @@ fn producers_add_up() {
 }
 
 #[test]
-fn a_ring_has_the_name_it_was_given() {
+fn ring_has_the_name_it_was_given() {
     let (_producer, consumer) = spsc::with::<u64>(Settings::new(4).name("orders")).unwrap();
     assert_eq!(consumer.stats().name.as_deref(), Some("orders"));
     assert!(consumer.stats().to_string().starts_with("orders"));
@@ -289,7 +289,7 @@ fn publishers_see_each_subscriber_by_itself() {
 }
 
 #[test]
-fn an_observer_may_be_anywhere() {
+fn observer_may_be_anywhere() {
     fn anywhere<T: Clone + Send + Sync + UnwindSafe + RefUnwindSafe + 'static>(_: &T) {}
     let (producer, consumer) = spsc::channel::<u64>(4);
     let observer = consumer.observer();

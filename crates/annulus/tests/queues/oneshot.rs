@@ -20,7 +20,7 @@ impl Drop for Counted {
 
 /// Each order in which both sides can end: the value is dropped once.
 #[test]
-fn a_value_is_dropped_once() {
+fn value_is_dropped_once() {
     let drops = Arc::<AtomicUsize>::default();
     let value = || Counted(Arc::clone(&drops));
     let dropped = |count| assert_eq!(drops.swap(0, Ordering::Relaxed), count);
@@ -110,7 +110,7 @@ fn value_of_any_type_comes_as_it_was_sent() {
 
 /// A destructor that panics leaves nothing behind: the sender sees the end.
 #[test]
-fn a_value_whose_drop_panics() {
+fn value_whose_drop_panics() {
     struct Panics;
 
     impl Drop for Panics {
@@ -153,7 +153,7 @@ fn replies_come_from_another_thread() {
 /// A receiver is an arm of a select beside others.
 #[cfg(feature = "std")]
 #[test]
-fn a_receiver_in_a_select() {
+fn receiver_in_a_select() {
     let (_producer, mut consumer) = annulus::spsc::channel::<u64>(4);
     let (sender, mut receiver) = oneshot::channel();
     let writer = std::thread::spawn(move || sender.send(9).unwrap());
@@ -168,7 +168,7 @@ fn a_receiver_in_a_select() {
 /// A worker handles the value, and ends.
 #[cfg(feature = "std")]
 #[test]
-fn a_worker_of_a_receiver() {
+fn worker_of_a_receiver() {
     let (sender, receiver) = oneshot::channel();
     let seen = Arc::<AtomicUsize>::default();
     let of_worker = Arc::clone(&seen);
@@ -184,7 +184,7 @@ fn a_worker_of_a_receiver() {
 /// A worker that is stopped takes a value that is there, and no later one: the sender gets that back.
 #[cfg(feature = "std")]
 #[test]
-fn a_worker_that_is_stopped() {
+fn worker_that_is_stopped() {
     let (sender, receiver) = oneshot::channel::<u64>();
     let reader = annulus::Worker::builder(receiver, ()).spawn(|(), value, _| panic!("{value}")).unwrap();
     reader.stop();
@@ -204,7 +204,7 @@ fn future_shows_its_receiver() {
 /// The pipeline ends behind the one value, as behind the last one of any ring.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[test]
-fn a_pipeline_behind_a_receiver() {
+fn pipeline_behind_a_receiver() {
     let (sender, receiver) = oneshot::channel();
     let builder = annulus::pipeline::Pipeline::builder().capacity(4);
     let (output, pipeline) = builder.source(receiver).then(|number: u64| 2 * number).build();
@@ -216,7 +216,7 @@ fn a_pipeline_behind_a_receiver() {
 /// Any code that takes a receiving handle; and code that only asks whether something is there.
 #[cfg(feature = "std")]
 #[test]
-fn a_receiver_is_a_receiving_handle() {
+fn receiver_is_a_receiving_handle() {
     fn is_over(handle: &impl annulus::Waitable) -> bool {
         handle.is_closed()
     }
@@ -310,7 +310,7 @@ mod tasks {
     use crate::support::tasks::Counting;
 
     #[test]
-    fn a_task_waits_for_the_value() {
+    fn task_waits_for_the_value() {
         for is_sent in [true, false] {
             let (sender, mut receiver) = oneshot::channel();
             let woken = Counting::new();
@@ -331,7 +331,7 @@ mod tasks {
 
     /// A poll by the same task changes nothing; a poll by another one is what counts from then on.
     #[test]
-    fn the_last_task_that_polled_is_woken() {
+    fn last_task_that_polled_is_woken() {
         let (sender, mut receiver) = oneshot::channel();
         let mut value = pin!(receiver.recv_async());
         let (first, second) = (Counting::new(), Counting::new());
@@ -363,7 +363,7 @@ mod tasks {
 
     /// The value comes after the task has looked, and before it has left its waker: as its waker is cloned.
     #[test]
-    fn the_value_comes_while_a_task_goes_to_sleep() {
+    fn value_comes_while_a_task_goes_to_sleep() {
         type Sender = Mutex<Option<oneshot::Sender<u64>>>;
         const TABLE: RawWakerVTable = RawWakerVTable::new(
             |sender| {
@@ -414,7 +414,7 @@ mod tasks {
 
     /// A receiver that wants no value says so by its drop, or by a close.
     #[test]
-    fn a_task_waits_for_the_receiver_to_go() {
+    fn task_waits_for_the_receiver_to_go() {
         for is_dropped in [true, false] {
             let (sender, receiver) = oneshot::channel::<u64>();
             let mut receiver = Some(receiver);
@@ -451,7 +451,7 @@ mod tasks {
 
     /// So the receiver is gone before the sender has left the channel, which then frees it.
     #[test]
-    fn a_task_that_ends_in_its_wake_up() {
+    fn task_that_ends_in_its_wake_up() {
         let (sender, receiver) = oneshot::channel::<Arc<()>>();
         let task = Box::pin(async move { drop(receiver.await) });
         let ends = Arc::new(Ends(Mutex::new(Some(task))));

@@ -68,7 +68,7 @@ fn gives_all_and_no_more() {
 }
 
 #[test]
-fn the_last_one_freed_is_the_next() {
+fn last_one_freed_is_the_next() {
     let pool = BufferPool::new(8, 4);
     let mut buffers = alloc_all(&pool);
     buffers[2].fill(7);
@@ -114,7 +114,7 @@ fn new_panics_where_try_new_has_an_error() {
 }
 
 #[test]
-fn a_handle_is_good_once() {
+fn handle_is_good_once() {
     let pool = BufferPool::new(8, 4);
     let mut buffer = pool.alloc().unwrap();
     buffer.copy_from_slice(b"12345678");
@@ -151,7 +151,7 @@ fn a_handle_is_good_once() {
 }
 
 #[test]
-fn a_slab_that_is_not_there() {
+fn slab_that_is_not_there() {
     let pool = BufferPool::new(8, 5); // three bits of index
     let buffers = alloc_all(&pool);
     for slab in 5..8 {
@@ -166,7 +166,7 @@ fn a_slab_that_is_not_there() {
 
 /// Two pools that differ in nothing but where they are.
 #[test]
-fn a_handle_of_another_pool() {
+fn handle_of_another_pool() {
     let [mine, other] = [(); 2].map(|()| BufferPool::new(8, 16));
     let [here, there] = [&mine, &other].map(|pool| alloc_all(pool).into_iter().map(Buffer::into_handle));
     let (here, there): (Vec<_>, Vec<_>) = (here.collect(), there.collect());
@@ -225,7 +225,7 @@ fn a_stale_handle_is_taken_as_often_as_the_odds_say() {
 
 /// A slab's generations: all that there are, and then the first again.
 #[test]
-fn a_generation_comes_round() {
+fn generation_comes_round() {
     let pool = BufferPool::new(1, if cfg!(miri) { 5 } else { 1 << 18 });
     let generations = 1_usize << pool.generation_bits();
     assert!(cfg!(miri) || generations == 1 << 14);

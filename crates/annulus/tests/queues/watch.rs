@@ -104,7 +104,7 @@ fn sides_see_the_end_of_each_other() {
 }
 
 #[test]
-fn a_channel_that_is_closed_from_elsewhere() {
+fn channel_that_is_closed_from_elsewhere() {
     let (sender, mut receiver) = watch::channel(1);
     let shutdown = Shutdown::new();
     shutdown.attach(receiver.closer());
@@ -228,7 +228,7 @@ fn every_reader_sees_the_last_value() {
 
 /// Two threads that answer each other: each waits for the other's value.
 #[test]
-fn a_value_that_is_waited_for() {
+fn value_that_is_waited_for() {
     const TURNS: u64 = if cfg!(miri) { 10 } else { 1_000 };
     let (sender, receiver) = watch::channel(0_u64);
     let sender = Arc::new(sender);
@@ -248,7 +248,7 @@ fn a_value_that_is_waited_for() {
 }
 
 #[test]
-fn a_receiver_in_a_select() {
+fn receiver_in_a_select() {
     let (sender, mut state) = watch::channel(String::new());
     let (_producer, mut consumer) = annulus::spsc::channel::<u64>(4);
     sender.send_modify(|text| text.push('a'));
@@ -277,7 +277,7 @@ fn a_receiver_in_a_select() {
 
 /// The loop handles values that it finds, and after a stop the last of them.
 #[test]
-fn a_worker_sees_the_last_value() {
+fn worker_sees_the_last_value() {
     let (sender, receiver) = watch::channel(0);
     let seen = Worker::builder(receiver, Vec::new()).spawn(|seen, n: u32, _| seen.push(n)).unwrap();
     (1..100).for_each(|n| sender.send(n).unwrap());
@@ -290,7 +290,7 @@ fn a_worker_sees_the_last_value() {
 
 /// Any code that takes a receiving handle.
 #[test]
-fn a_receiver_is_a_receiving_handle() {
+fn receiver_is_a_receiving_handle() {
     fn takes(_: &impl Receive<Item = String>) {}
     let (_sender, receiver) = watch::channel(String::new());
     takes(&receiver);

@@ -41,7 +41,7 @@ fn is_over(handle: &impl Waitable) -> bool {
 /// A value that changed before the pipeline began is in it.
 #[cfg(not(annulus_loom))]
 #[test]
-fn a_pipeline_behind_a_receiver() {
+fn pipeline_behind_a_receiver() {
     let (sender, receiver) = watch::channel(0);
     sender.send(6).unwrap();
     let builder = annulus::pipeline::Pipeline::builder().capacity(4);

@@ -41,7 +41,7 @@ fn alone<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'static) -> T {
 const NO_CPU: usize = 1023;
 
 #[test]
-fn a_pinned_thread_runs_there() {
+fn pinned_thread_runs_there() {
     let before = mask();
     for cpu in before.clone() {
         alone(move || {
@@ -168,7 +168,7 @@ fn refuse_pins(errno: i32) -> bool {
 
 /// What a container's set of CPUs does (`EINVAL`), and a sandbox (`EPERM`).
 #[test]
-fn a_cpu_that_this_process_may_not_use() {
+fn cpu_that_this_process_may_not_use() {
     for (errno, reason) in [(libc::EINVAL, PinReason::NotAllowed), (libc::EPERM, PinReason::Os(libc::EPERM))]
     {
         alone(move || {
@@ -220,7 +220,7 @@ impl Drop for CpuGroup {
 /// The real set of CPUs of a container: what is outside it is refused by number, and the error names what is
 /// in it.
 #[test]
-fn a_cpu_outside_the_set_of_a_container() {
+fn cpu_outside_the_set_of_a_container() {
     let [inside, outside, ..] = mask()[..] else { return };
     let Some(group) = CpuGroup::with(inside) else {
         eprintln!("this process may not make a set of CPUs: not tested");

@@ -6,7 +6,7 @@ use crate::support::fork::in_a_child;
 /// A subscriber whose thread stayed behind moves no more, so the publisher's copy fills up for good; and what
 /// it publishes reaches nobody.
 #[test]
-fn a_forked_process_has_a_ring_of_its_own() {
+fn forked_process_has_a_ring_of_its_own() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(1).unwrap();

@@ -16,7 +16,7 @@ fn reader_waits_for_a_message_that_never_comes() {
 }
 
 #[test]
-fn a_test_that_hangs_fails_and_says_where() {
+fn test_that_hangs_fails_and_says_where() {
     let test = "hang::reader_waits_for_a_message_that_never_comes";
     let Ok(output) = again(test).env("ANNULUS_HANG_SECONDS", "1").output() else {
         return; // an emulator, which can't begin another program

@@ -24,7 +24,7 @@ fn in_thread(stack_bytes: usize, action: impl FnOnce() + Send + 'static) {
 }
 
 #[test]
-fn a_ring_is_made_where_not_even_one_message_fits_the_stack() {
+fn ring_is_made_where_not_even_one_message_fits_the_stack() {
     in_thread(256 * KIBIBYTE, || {
         drop(broadcast::lossy::<Large>(2));
         drop(broadcast::lossless::<Large>(2));

@@ -37,7 +37,7 @@ fn is_the_limit(error: MemoryError, bytes: usize, limit: u64) {
 }
 
 #[test]
-fn the_limit_is_in_the_error() {
+fn limit_is_in_the_error() {
     crate::support::alone!();
     become_nobody();
     // Two pages of any size.

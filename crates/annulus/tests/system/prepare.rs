@@ -4,7 +4,7 @@
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
 #[test]
-fn a_process_registers_when_it_says_so() {
+fn process_registers_when_it_says_so() {
     crate::support::alone!();
     if !membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED) {
         return; // an emulator: wakers pay for a fence of their own there

@@ -209,7 +209,7 @@ fn no_verb_waits_for_the_registration() {
 
 /// A sleep is counted once, however many naps it is.
 #[test]
-fn a_sleep_of_many_naps_is_one_sleep() {
+fn sleep_of_many_naps_is_one_sleep() {
     crate::support::alone!();
     let _second = second_thread();
     let (publisher, subscribable) =

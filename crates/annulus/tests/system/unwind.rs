@@ -239,7 +239,7 @@ fn streams_are_whole() {
 /// Each public type of the sources is in one of the lists.
 #[cfg(all(target_os = "linux", feature = "shm", not(miri)))]
 #[test]
-fn the_lists_are_complete() {
+fn lists_are_complete() {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
@@ -328,7 +328,7 @@ fn caught<R>(action: impl FnOnce() -> R + UnwindSafe) {
 }
 
 #[test]
-fn a_bus_goes_on() {
+fn bus_goes_on() {
     let bus = Bus::<u64>::new(4);
     let mut matching = bus.subscribe_matching("*").unwrap();
     let mut publisher = bus.publisher("a");
@@ -346,7 +346,7 @@ fn a_bus_goes_on() {
 /// A select waits for a group of which all members are paused, which panics: the others can be waited for
 /// afterwards, and nobody is registered anywhere.
 #[test]
-fn a_select_goes_on() {
+fn select_goes_on() {
     let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
     let (mut producer, mut consumer) = spsc::channel::<u64>(4);
     let mut group: SubscriberGroup<u64, 2> = subscribable.subscribe_group();
@@ -370,7 +370,7 @@ fn a_select_goes_on() {
 /// The same for a notifier.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_notifier_goes_on() {
+fn notifier_goes_on() {
     let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
     let mut notifier = annulus::Notifier::new(subscribable.subscribe_group::<2>()).unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Armed);
@@ -387,7 +387,7 @@ fn a_notifier_goes_on() {
 
 /// The closure of a verb panics while a pipeline is made: its input says that there is none.
 #[test]
-fn an_input_outlives_its_pipeline() {
+fn input_outlives_its_pipeline() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     caught(|| stages.then(|x| x + 1).fork(|s| s, |_| -> pipeline::Stages<u64> { panic!("on purpose") }));
     assert!(input.send(1).is_err());
@@ -413,7 +413,7 @@ fn borrowed_handle_survives_a_panic() {
 
 /// A handler panics, and so does what is called when nothing comes.
 #[test]
-fn a_worker_ends() {
+fn worker_ends() {
     let (mut producer, consumer) = spsc::channel::<u64>(4);
     let worker = Worker::builder(consumer, ()).spawn(|(), number, _| panic!("{number}")).unwrap();
     let stopper = worker.stopper();

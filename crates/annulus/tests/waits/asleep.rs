@@ -53,7 +53,7 @@ fn soak(stop: &Shutdown, mut receive: impl FnMut() -> Result<(), RecvTimeoutErro
 }
 
 #[test]
-fn a_publisher_at_the_gate() {
+fn publisher_at_the_gate() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(CAPACITY);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
@@ -106,7 +106,7 @@ fn many_publishers_at_each_others_slots() {
 }
 
 #[test]
-fn a_publisher_of_events() {
+fn publisher_of_events() {
     let (mut publisher, subscribable) = annulus::event::channel(CAPACITY, || 0);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);

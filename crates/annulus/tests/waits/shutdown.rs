@@ -51,7 +51,7 @@ fn wait_for_a_trigger_ends_at_its_timeout() {
 
 /// One of the things that a `Select` waits for: there is nothing to receive.
 #[test]
-fn a_shutdown_among_handles() {
+fn shutdown_among_handles() {
     let (_producer, mut consumer) = spsc::channel::<u64>(4);
     let mut shutdown = Shutdown::new();
     let other = shutdown.clone();
@@ -65,7 +65,7 @@ fn a_shutdown_among_handles() {
 
 /// It is what any code takes that waits: the first of a select, too, which waits as it does.
 #[test]
-fn a_shutdown_is_something_to_wait_for() {
+fn shutdown_is_something_to_wait_for() {
     fn is_over(handle: &impl Waitable) -> bool {
         handle.is_closed()
     }
@@ -86,7 +86,7 @@ fn a_shutdown_is_something_to_wait_for() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn a_shutdown_has_a_descriptor() {
+fn shutdown_has_a_descriptor() {
     use annulus::{Notifier, Readiness};
     use rustix::event::{PollFd, PollFlags, poll};
     let shutdown = Shutdown::new();
@@ -100,7 +100,7 @@ fn a_shutdown_has_a_descriptor() {
 
 #[test]
 #[cfg(feature = "async")]
-fn a_task_waits_for_a_trigger() {
+fn task_waits_for_a_trigger() {
     use crate::support::tasks::block_on;
     let shutdown = Shutdown::new();
     let other = shutdown.clone();
@@ -112,7 +112,7 @@ fn a_task_waits_for_a_trigger() {
 }
 
 #[test]
-fn a_join_gives_the_worker_back_when_the_time_is_over() {
+fn join_gives_the_worker_back_when_the_time_is_over() {
     let (mut producer, consumer) = spsc::channel(4);
     let worker = Worker::builder(consumer, 0).spawn(|sum, n: u64, _| *sum += n).unwrap();
     let worker = worker.join_timeout(SOON).unwrap_err().join_timeout(Duration::ZERO).unwrap_err();
@@ -124,7 +124,7 @@ fn a_join_gives_the_worker_back_when_the_time_is_over() {
 
 /// It waits for what the handler is doing, and gets its panic.
 #[test]
-fn a_join_in_time_gets_a_panic() {
+fn join_in_time_gets_a_panic() {
     let (mut producer, consumer) = spsc::channel(4);
     let (go_on, gate) = channel::<()>();
     let handler = move |(): &mut (), _: u64, _| {

@@ -29,7 +29,7 @@ fn spins(verb: &mut dyn FnMut()) -> bool {
 
 /// A subscriber that waits sleeps.
 #[test]
-fn an_idle_subscriber_uses_no_cpu() {
+fn idle_subscriber_uses_no_cpu() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let (reader, sleeper) = sleeping::spawn(move || subscriber.recv());
@@ -42,7 +42,7 @@ fn an_idle_subscriber_uses_no_cpu() {
 /// ten milliseconds.
 #[test]
 #[cfg(target_os = "linux")]
-fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
+fn idle_subscriber_with_a_timeout_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
     let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
@@ -230,7 +230,7 @@ fn zero_timeout_receives_a_present_message() {
 
 /// The longest timeout means no timeout, and wakes all the same.
 #[test]
-fn an_endless_timeout_wakes() {
+fn endless_timeout_wakes() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let (reader, sleeper) = sleeping::spawn(move || subscriber.recv_timeout(Duration::MAX));
@@ -267,7 +267,7 @@ fn every_strategy_receives_and_sees_the_close() {
 
 /// One message wakes all sleepers.
 #[test]
-fn a_message_wakes_every_sleeper() {
+fn message_wakes_every_sleeper() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let (readers, sleepers) = sleeping::spawn_all((0..16).map(|_| {
         let mut subscriber = subscribable.subscribe();

@@ -19,7 +19,7 @@ fn parsed(text: &str) -> Schema {
 }
 
 #[test]
-fn a_text_is_parsed_and_written() {
+fn text_is_parsed_and_written() {
     for text in [
         QUOTE,
         "u64",
@@ -116,7 +116,7 @@ fn differences_name_their_fields() {
 
 /// However many values an array of arrays has, and however often a text is nested.
 #[test]
-fn a_checker_is_as_long_as_the_text() {
+fn checker_is_as_long_as_the_text() {
     let nested = (0..9).fold("bool".to_string(), |inner, _| format!("[{inner};16]"));
     let deep = (0..15).fold("u8".to_string(), |inner, _| format!("{{a:{inner}?}}"));
     for (text, any) in [(nested, false), (deep, false), ("[[u8;0];1000000000]".into(), true)] {
@@ -248,7 +248,7 @@ proptest! {
 
     /// What was made for many messages says of any bytes what a search for a bad value says.
     #[test]
-    fn a_checker_agrees_with_a_search(kind in any_kind(), seed in any::<u64>()) {
+    fn checker_agrees_with_a_search(kind in any_kind(), seed in any::<u64>()) {
         let schema = kept(parsed(&kind));
         let checker = Checker::new(schema);
         let mut mix = seed;

@@ -408,7 +408,7 @@ mod tests {
 
     /// A waiter that waits by the processor watches the word that a record changes.
     #[test]
-    fn a_record_changes_the_word_that_is_watched() {
+    fn record_changes_the_word_that_is_watched() {
         let (mut producer, consumer) = channel(64);
         let word = consumer.watched().unwrap();
         let before = word.load(Ordering::Relaxed);

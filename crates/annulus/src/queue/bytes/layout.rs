@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_takes_whole_words() {
+    fn record_takes_whole_words() {
         assert_eq!([0, 1, 7, 8, 9, 16, 17].map(words_of), [1, 2, 2, 2, 3, 3, 4]);
         assert_eq!(words_of(usize::MAX), 2 + usize::MAX / WORD);
     }

@@ -32,7 +32,7 @@ fn go_to((producer, consumer): (&mut Producer, &mut Consumer), slots: usize, at:
 
 /// In an empty ring there is room for each record, wherever the head is; and it comes whole.
 #[test]
-fn an_empty_ring_takes_every_record_at_every_head() {
+fn empty_ring_takes_every_record_at_every_head() {
     let rings = if cfg!(miri) { [1, 2, 5, 8].to_vec() } else { (1..=64).collect() };
     for slots in rings {
         let (mut producer, mut consumer, most) = of_words(slots);
@@ -55,7 +55,7 @@ fn an_empty_ring_takes_every_record_at_every_head() {
 /// As many records as there is room for, of any two lengths, from every head: none is refused that would fit,
 /// and none overwrites another.
 #[test]
-fn a_ring_is_filled_from_every_head() {
+fn ring_is_filled_from_every_head() {
     let rings = if cfg!(miri) { [5, 8].to_vec() } else { (1..=24).collect() };
     for slots in rings {
         let (mut producer, mut consumer, most) = of_words(slots);

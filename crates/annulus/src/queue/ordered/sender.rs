@@ -582,7 +582,7 @@ mod tests {
 
     /// A sender watches a word that changes as a receiver takes a message.
     #[test]
-    fn a_sender_watches_the_next_slot() {
+    fn sender_watches_the_next_slot() {
         let (sender, receiver) = super::super::channel(2);
         for number in 0..5 {
             while sender.try_send(number).is_ok() {}

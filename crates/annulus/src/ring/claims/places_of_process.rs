@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_was_given_up_is_taken_again() {
+    fn place_that_was_given_up_is_taken_again() {
         let slots = [const { AtomicU64::new(0) }; 8];
         // SAFETY: the slots are there until the end of the test.
         let first = unsafe { OwnPlace::first_of((NonNull::from(&slots[0]), 2, 4), Sequence::FIRST) };

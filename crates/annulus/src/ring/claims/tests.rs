@@ -146,7 +146,7 @@ fn claim_on_a_closed_ring_is_refused_and_leaves_no_intent() {
 /// A message that was claimed before the close belongs to the ring. The closer has set its bit, and has not
 /// said where the ring ends: it is stopped, or dead. The next publisher says so.
 #[test]
-fn a_close_that_is_not_finished() {
+fn close_that_is_not_finished() {
     let memory = Memory::new();
     assert_eq!(memory.publisher(1).claim(MOST), Some(Range::new(FIRST, MOST)));
     memory.numbers.head().fetch_or(CLOSED, Ordering::AcqRel);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 #[test]
-fn a_wake_up_after_the_ticket_is_not_slept_through() {
+fn wake_up_after_the_ticket_is_not_slept_through() {
     let event = EventCount::new();
     let ticket = event.register();
     event.notify();
@@ -19,7 +19,7 @@ fn a_wake_up_after_the_ticket_is_not_slept_through() {
 }
 
 #[test]
-fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
+fn slow_path_is_needed_for_sleepers_and_after_the_close() {
     let [light, full] = both_kinds();
     assert!(!light.needs_slow_path());
     assert!(full.needs_slow_path(), "a thread that looks there needs a fence of its own");
@@ -71,7 +71,7 @@ fn wake_ups_coalesce() {
 /// Where as many are to be woken as sleep, and where nobody sleeps after all, the bit goes; where others
 /// sleep on, it stays.
 #[test]
-fn the_bit_goes_with_the_last_sleeper() {
+fn bit_goes_with_the_last_sleeper() {
     for (asleep, count, stays) in [(0, 1, false), (1, 1, false), (2, 2, false), (5, 2, false), (3, 0, true)] {
         for event in both_kinds() {
             let ticket = event.register();
@@ -331,7 +331,7 @@ fn threads_and_a_task_take_turns() {
 }
 
 #[test]
-fn a_registration_after_a_wake_up_does_not_wake_the_earlier_one_again() {
+fn registration_after_a_wake_up_does_not_wake_the_earlier_one_again() {
     let event = EventCount::new();
     let first = event.register();
     event.notify();
@@ -342,7 +342,7 @@ fn a_registration_after_a_wake_up_does_not_wake_the_earlier_one_again() {
 }
 
 #[test]
-fn the_word_may_wrap() {
+fn word_may_wrap() {
     let event = EventCount::new();
     event.word.store(u32::MAX - SLEEPER - FENCED - 8, Ordering::Relaxed);
     let ticket = event.register();
@@ -354,7 +354,7 @@ fn the_word_may_wrap() {
 
 /// Without the heavy fence a wake-up may be missed, so the sleep must end by itself.
 #[test]
-fn a_sleep_without_the_fence_is_a_nap() {
+fn sleep_without_the_fence_is_a_nap() {
     let event = EventCount::new();
     let Ticket { word, .. } = event.register();
     let ends_by_itself = !event.sleep(Ticket { word, fenced: false }, None); // would hang
@@ -362,7 +362,7 @@ fn a_sleep_without_the_fence_is_a_nap() {
 }
 
 #[test]
-fn a_sleep_ends_at_its_deadline() {
+fn sleep_ends_at_its_deadline() {
     let event = EventCount::new();
     let begun = Instant::now();
     let deadline = begun + Duration::from_millis(20);

@@ -151,7 +151,7 @@ fn tasks_are_woken_in_turn() {
 
 /// However many wait, and whichever task goes, in whatever order: each step looks at a node or two.
 #[test]
-fn a_step_is_as_long_with_many() {
+fn step_is_as_long_with_many() {
     const MOST: usize = if cfg!(miri) { 100 } else { 100_000 };
     let (waiters, notes) = (Waiters::new(), Notes::default());
     drop(node(&waiters).give_back());
@@ -198,7 +198,7 @@ fn memory_goes_by_the_tasks_that_wait_now() {
 }
 
 #[test]
-fn the_last_waker_counts() {
+fn last_waker_counts() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut nodes = armed(&waiters, &notes, 1);
     assert_eq!(nodes[0].disarm(), Ended::Plainly);
@@ -215,7 +215,7 @@ fn the_last_waker_counts() {
 
 /// The waker finds that the owner has gone: the node is free, and another one is woken.
 #[test]
-fn an_abandoned_node_is_not_woken() {
+fn abandoned_node_is_not_woken() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there = armed(&waiters, &notes, 2);
     let mut first = there.remove(0);
@@ -269,7 +269,7 @@ fn work_left_to_the_thread_with_the_list_is_done() {
 
 /// Where there are fewer tasks than others asked for, the caller is told, and wakes any other sleeper.
 #[test]
-fn a_wish_that_was_left_may_fall_short() {
+fn wish_that_was_left_may_fall_short() {
     for (tasks, mine, of_others, expected, is_short) in
         [(3, 1, 2, 1, false), (2, 1, 2, 1, true), (1, 1, 1, 1, true), (0, 1, 1, 0, true), (1, 0, 1, 0, false)]
     {
@@ -312,7 +312,7 @@ impl Drop for PanicsInTurn {
 }
 
 #[test]
-fn a_waker_that_panics_harms_nobody() {
+fn waker_that_panics_harms_nobody() {
     let wake_all = |waiters: &Waiters| assert!(all(waiters));
     let wake_some = |waiters: &Waiters| assert_eq!(some(waiters, 9), 9);
     for wake in [&wake_all as &dyn Fn(&Waiters), &wake_some] {
@@ -330,7 +330,7 @@ fn a_waker_that_panics_harms_nobody() {
 
 /// A waiter that waits again inside its `wake` is not woken without end.
 #[test]
-fn a_wake_up_ends() {
+fn wake_up_ends() {
     let notes = Notes::default();
     let waiters = Arc::new(Waiters::new());
     let others = Arc::new(Mutex::new(Vec::new()));

@@ -55,7 +55,7 @@ fn every_length_comes_back_from_every_place() {
 }
 
 #[test]
-fn a_record_that_is_too_long_changes_nothing() {
+fn record_that_is_too_long_changes_nothing() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     publisher.publish(&[1; 32]).unwrap();
@@ -69,7 +69,7 @@ fn a_record_that_is_too_long_changes_nothing() {
 }
 
 #[test]
-fn a_buffer_holds_a_record_or_nothing() {
+fn buffer_holds_a_record_or_nothing() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), b"before".to_vec());
     assert_eq!(subscriber.try_recv(&mut buffer), Err(TryRecvError::Empty));
@@ -89,7 +89,7 @@ fn a_buffer_holds_a_record_or_nothing() {
 }
 
 #[test]
-fn a_buffer_with_room_does_not_grow() {
+fn buffer_with_room_does_not_grow() {
     let (mut publisher, subscribable) = bytes::lossy(1024);
     let mut subscriber = subscribable.subscribe();
     let mut buffer = Vec::with_capacity(subscriber.max_len());
@@ -123,7 +123,7 @@ fn publish_after_close_overwrites_nothing() {
 }
 
 #[test]
-fn a_ring_may_begin_at_any_number() {
+fn ring_may_begin_at_any_number() {
     let first = (1 << 63) - (1 << 32);
     let (mut publisher, subscribable) = bytes::lossy_with(Settings::new(64).first(first)).unwrap();
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
@@ -174,7 +174,7 @@ fn lost_records_are_counted_for_the_ring() {
 
 /// A close from any side, and what it leaves.
 #[test]
-fn a_ring_is_closed_from_anywhere() {
+fn ring_is_closed_from_anywhere() {
     for by_closer in [false, true] {
         let (mut publisher, subscribable) = bytes::lossy(64);
         let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
@@ -193,7 +193,7 @@ fn a_ring_is_closed_from_anywhere() {
 }
 
 #[test]
-fn a_lag_is_said_at_once() {
+fn lag_is_said_at_once() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     for byte in 0..3 {

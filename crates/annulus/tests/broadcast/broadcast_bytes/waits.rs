@@ -58,7 +58,7 @@ fn close_wakes_waiters() {
 }
 
 #[test]
-fn a_wait_ends_at_its_deadline_and_goes_on_after_a_lag() {
+fn wait_ends_at_its_deadline_and_goes_on_after_a_lag() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     let timeout = Duration::from_millis(5);
@@ -79,7 +79,7 @@ fn a_wait_ends_at_its_deadline_and_goes_on_after_a_lag() {
 
 /// A ring of records beside one of numbers, in one wait. A lag is something to receive, and so is the end.
 #[test]
-fn a_select_waits_for_records_too() {
+fn select_waits_for_records_too() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut numbers, number_subscribable) = annulus::broadcast::lossy(4);
     let (mut records, mut others) = (subscribable.subscribe(), number_subscribable.subscribe());
@@ -117,7 +117,7 @@ fn a_select_waits_for_records_too() {
 
 /// An arm gets a copy of the record. One arm goes on after a lag, the other reports it.
 #[test]
-fn a_select_receives_records() {
+fn select_receives_records() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut producer, mut numbers) = annulus::spsc::channel(4);
     let mut records = subscribable.subscribe();
@@ -160,7 +160,7 @@ fn a_select_receives_records() {
 }
 
 #[test]
-fn a_worker_handles_records() {
+fn worker_handles_records() {
     for stops in [false, true] {
         let (mut publisher, subscribable) = bytes::lossy(64);
         let records = if cfg!(miri) { 10 } else { 1000 };
@@ -188,7 +188,7 @@ fn a_worker_handles_records() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn a_notifier_tells_of_records() {
+fn notifier_tells_of_records() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let mut notifier = annulus::Notifier::new(subscribable.subscribe()).unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Armed);
@@ -202,7 +202,7 @@ mod tasks {
     use super::*;
 
     #[test]
-    fn a_task_waits_for_records() {
+    fn task_waits_for_records() {
         let (mut publisher, subscribable) = bytes::lossy(1024);
         let mut subscriber = subscribable.subscribe();
         let records = if cfg!(miri) { 5 } else { 1000 };
@@ -227,7 +227,7 @@ mod tasks {
     }
 
     #[test]
-    fn a_stream_has_the_records_and_ends() {
+    fn stream_has_the_records_and_ends() {
         use futures_util::StreamExt;
         use futures_util::stream::FusedStream;
 
@@ -253,7 +253,7 @@ mod tasks {
     /// counted as lost.
     #[test]
     #[cfg(not(miri))]
-    fn a_select_that_drops_futures_loses_nothing() {
+    fn select_that_drops_futures_loses_nothing() {
         use crate::support::Pauses;
         use crate::support::runtime::{FUTURES, soon, tokio_of};
 

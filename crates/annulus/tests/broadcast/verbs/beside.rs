@@ -129,7 +129,7 @@ fn a_drain_ends_at_the_head_it_began_with() {
 }
 
 #[test]
-fn a_batch_ends_although_the_publisher_is_faster() {
+fn batch_ends_although_the_publisher_is_faster() {
     let mut buffer = vec![0; 1000];
     beside_a_fast_publisher(|subscriber| {
         let count = subscriber.try_recv_batch(&mut buffer);
@@ -141,7 +141,7 @@ fn a_batch_ends_although_the_publisher_is_faster() {
 
 /// A batch says how many messages it brought, and leaves the places behind them as they were.
 #[test]
-fn a_batch_says_how_many_came() {
+fn batch_says_how_many_came() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.capacity(), 16);
@@ -210,7 +210,7 @@ fn latest_moves_forward_beside_a_fast_publisher() {
 /// A publisher that laps its reader can't keep it in `recv`: each of a thousand calls returns, although the
 /// publisher never pauses.
 #[test]
-fn a_lapped_reader_makes_progress() {
+fn lapped_reader_makes_progress() {
     without_standing_still(|| {
         beside_a_fast_publisher(|subscriber| {
             for _ in 0..1000 {

@@ -3,7 +3,7 @@
 use annulus::{broadcast, event};
 
 #[test]
-fn a_publisher_makes_subscribers() {
+fn publisher_makes_subscribers() {
     let (mut publisher, subscribable) = broadcast::lossy(4);
     drop(subscribable);
     publisher.publish(1);
@@ -47,7 +47,7 @@ fn lossless_ring_accepts_again_after_a_join() {
 }
 
 #[test]
-fn a_publisher_of_events_makes_subscribers() {
+fn publisher_of_events_makes_subscribers() {
     let (mut publisher, _) = event::channel(2, String::new);
     assert!(publisher.publish(|text| text.push('a')).is_err());
     let mut subscriber = publisher.subscribe();

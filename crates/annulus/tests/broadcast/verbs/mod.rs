@@ -12,7 +12,7 @@ use annulus::{CapacityError, LossyTryRecvError, RecvError, Shutdown, TryRecvErro
 const MESSAGES: u64 = if cfg!(miri) { 200 } else { 200_000 };
 
 #[test]
-fn a_capacity_too_small_is_named() {
+fn capacity_too_small_is_named() {
     for capacity in [0, 1] {
         let error = annulus::broadcast::lossy_with::<u64>(annulus::Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
@@ -24,7 +24,7 @@ fn a_capacity_too_small_is_named() {
 }
 
 #[test]
-fn a_capacity_too_large_is_an_error_and_not_an_abort() {
+fn capacity_too_large_is_an_error_and_not_an_abort() {
     for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 64] {
         let error =
             annulus::broadcast::lossy_with::<[u8; 100]>(annulus::Settings::new(capacity)).unwrap_err();
@@ -34,7 +34,7 @@ fn a_capacity_too_large_is_an_error_and_not_an_abort() {
 }
 
 #[test]
-fn a_capacity_is_kept_as_it_is() {
+fn capacity_is_kept_as_it_is() {
     for capacity in [2, 3, 5, 100, 1000, 1023, 1024, 1025] {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(capacity);
         assert_eq!(publisher.capacity(), capacity);
@@ -79,7 +79,7 @@ fn a_closure_that_panics_publishes_nothing() {
 
 /// A publisher that dies in a panic closes its ring.
 #[test]
-fn a_publisher_that_panics_closes_the_ring() {
+fn publisher_that_panics_closes_the_ring() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let writer = thread::spawn(move || {
@@ -92,7 +92,7 @@ fn a_publisher_that_panics_closes_the_ring() {
 }
 
 #[test]
-fn a_clone_starts_at_the_same_cursor_with_counters_at_zero() {
+fn clone_starts_at_the_same_cursor_with_counters_at_zero() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut first = subscribable.subscribe();
     publisher.publish_batch(&[0, 1, 2]);
@@ -114,7 +114,7 @@ fn joiner_of_a_closed_ring_receives_the_rest_then_closed() {
 
 /// `while let Ok` must not end on a lag.
 #[test]
-fn a_receive_loop_ends_on_close_alone() {
+fn receive_loop_ends_on_close_alone() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let reader = thread::spawn(move || {
@@ -133,7 +133,7 @@ fn a_receive_loop_ends_on_close_alone() {
 }
 
 #[test]
-fn a_shutdown_is_seen_by_every_clone() {
+fn shutdown_is_seen_by_every_clone() {
     let shutdown = Shutdown::default();
     let clone = shutdown.clone();
     assert!(!clone.is_shutdown());

@@ -28,7 +28,7 @@ fn some_of(capacity: usize, laps: u64, salt: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Nothing from before, everything from now on.
-pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
+pub(crate) fn joiner_begins_with_the_next_message<R: Ring>() {
     for &capacity in CAPACITIES {
         for &start in STARTS {
             let (mut publisher, source) = R::begin(capacity, start);

@@ -14,7 +14,7 @@ fn die() -> ! {
 
 /// A closure that was to make or change a message, and panics: nothing is published, and both this publisher
 /// and another one go on as if nothing had been.
-pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
+pub(crate) fn closure_that_panics_publishes_nothing<R: Ring>() {
     let (mut publisher, source) = R::new(3);
     let mut subscriber = R::subscribe(&source);
     for lap in 0..4 {
@@ -84,7 +84,7 @@ pub(crate) fn panicked_subscriber_holds_no_publisher_up<R: Ring>() {
 }
 
 /// A publisher whose thread dies is gone as if dropped: with the last one the ring closes, and not before.
-pub(crate) fn a_publisher_that_panics_closes_if_it_was_the_last<R: Ring>() {
+pub(crate) fn publisher_that_panics_closes_if_it_was_the_last<R: Ring>() {
     let (publisher, source) = R::new(4);
     let mut subscriber = R::subscribe(&source);
     let survivor = publisher.another();

@@ -96,7 +96,7 @@ pub(crate) fn select_loses_nothing<R: Ring>() {
 
 /// A timeout that comes first drops a future that waits, of either side; the next one goes on where it would
 /// have. Then timeouts that are about as long as the publisher's pauses.
-pub(crate) fn a_timeout_loses_nothing<R: Ring>() {
+pub(crate) fn timeout_loses_nothing<R: Ring>() {
     const SHORT: Duration = Duration::from_millis(2);
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
@@ -239,7 +239,7 @@ pub(crate) fn one_end_blocks_and_the_other_awaits<R: Ring>() {
 
 /// A thousand tasks on all threads of a runtime; each message wakes those of them that wait, and all receive
 /// it.
-pub(crate) fn a_thousand_tasks_receive_each_message<R: Ring>() {
+pub(crate) fn thousand_tasks_receive_each_message<R: Ring>() {
     const TASKS: usize = if cfg!(debug_assertions) { 200 } else { 1_000 };
     let (mut publisher, source) = R::new(2);
     let received = Arc::new(AtomicUsize::new(0));

@@ -39,7 +39,7 @@ pub(crate) fn one_message_wakes_a_thousand<R: Ring>() {
 
 /// A task that waits is not woken before there is something, and then once; so it is with a task that waits
 /// for room. Neither leaves a waker.
-pub(crate) fn an_idle_task_is_polled_once<R: Ring>() {
+pub(crate) fn idle_task_is_polled_once<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
     let count = Counting::new();
@@ -75,7 +75,7 @@ pub(crate) fn an_idle_task_is_polled_once<R: Ring>() {
 
 /// A task that is polled anew with another waker, by an executor that polls too often, or on another thread:
 /// the last waker is woken, and only that.
-pub(crate) fn the_last_waker_is_woken<R: Ring>() {
+pub(crate) fn last_waker_is_woken<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
     let [first, second] = [Counting::new(), Counting::new()];
@@ -100,7 +100,7 @@ pub(crate) fn the_last_waker_is_woken<R: Ring>() {
 
 /// Futures of both sides that are dropped at random points, beside each other on two threads: every message
 /// is received, once, in order, or counted as lost.
-pub(crate) fn a_dropped_future_loses_nothing<R: Ring>() {
+pub(crate) fn dropped_future_loses_nothing<R: Ring>() {
     const FUTURES: u64 = if cfg!(miri) { 30 } else { 10_000 };
     let (mut publisher, source) = R::new(4);
     let mut subscriber = R::subscribe(&source);
@@ -159,7 +159,7 @@ pub(crate) fn a_dropped_future_loses_nothing<R: Ring>() {
 
 /// A stream of messages waits like any task. At its end it says so, however often it is polled then, and it
 /// leaves no waker.
-pub(crate) fn a_stream_stays_at_its_end<R: Ring>() {
+pub(crate) fn stream_stays_at_its_end<R: Ring>() {
     let (mut publisher, source) = R::new(4);
     let Some(mut messages) = R::subscribe(&source).into_stream() else { return };
     drop(source);
@@ -186,7 +186,7 @@ pub(crate) fn a_stream_stays_at_its_end<R: Ring>() {
 }
 
 /// A task that is polled inside its `wake`, by the thread that publishes, and that waits again there.
-pub(crate) fn a_task_may_receive_inside_its_wake<R: Ring>() {
+pub(crate) fn task_may_receive_inside_its_wake<R: Ring>() {
     let (mut publisher, source) = R::new(4);
     let mut subscriber = R::subscribe(&source);
     let received = Arc::new(Mutex::new(Vec::new()));
@@ -237,7 +237,7 @@ pub(crate) fn waker_that_panics_disturbs_no_other_task<R: Ring>() {
 
 /// A waker whose destructor panics, or whose clone does, takes nothing with it: neither the message that a
 /// task has received, nor what a publisher has claimed.
-pub(crate) fn a_waker_that_panics_when_it_goes_loses_nothing<R: Ring>() {
+pub(crate) fn waker_that_panics_when_it_goes_loses_nothing<R: Ring>() {
     struct Mine;
     impl Wake for Mine {
         fn wake(self: Arc<Self>) {}
@@ -324,7 +324,7 @@ fn not_to_be_cloned() -> Waker {
 }
 
 /// A close wakes the waiters for a message and the waiters for room; both are told.
-pub(crate) fn a_close_wakes_tasks_of_both_sides<R: Ring>() {
+pub(crate) fn close_wakes_tasks_of_both_sides<R: Ring>() {
     let (publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
     let count = Counting::new();

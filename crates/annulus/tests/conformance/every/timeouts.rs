@@ -9,7 +9,7 @@ use crate::rings::{Publish, Receive, Ring};
 
 const SHORT: Duration = Duration::from_millis(10);
 
-pub(crate) fn a_timeout_ends_in_time_and_not_before<R: Ring>() {
+pub(crate) fn timeout_ends_in_time_and_not_before<R: Ring>() {
     let (mut publisher, source) = R::new(4);
     let mut subscriber = R::subscribe(&source);
     let begun = Instant::now();
@@ -28,7 +28,7 @@ pub(crate) fn a_timeout_ends_in_time_and_not_before<R: Ring>() {
 
 /// A sleeper with a deadline is woken by its message: with the longest timeout there is, and with one that
 /// would hide a lost wake-up if nobody looked at the clock.
-pub(crate) fn a_message_in_time_is_received<R: Ring>() {
+pub(crate) fn message_in_time_is_received<R: Ring>() {
     for timeout in [Duration::MAX, 2 * STUCK] {
         let (mut publisher, source) = R::new(4);
         let mut subscriber = R::subscribe(&source);

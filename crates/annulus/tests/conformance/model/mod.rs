@@ -48,17 +48,17 @@ pub(crate) fn agrees_with_its_model<R: Ring>() {
 }
 
 #[test]
-fn a_lossy_group_agrees_with_its_model() {
+fn lossy_group_agrees_with_its_model() {
     random_cases(&|capacity, _, steps| groups::run_lossy(capacity, steps));
 }
 
 #[test]
-fn a_lossless_group_agrees_with_its_model() {
+fn lossless_group_agrees_with_its_model() {
     random_cases(&groups::run_lossless);
 }
 
 #[test]
-fn a_graph_of_stages_agrees_with_its_model() {
+fn graph_of_stages_agrees_with_its_model() {
     random_cases(&stages::run::<rings::Lossless>);
     random_cases(&stages::run::<rings::MpLossless>);
 }

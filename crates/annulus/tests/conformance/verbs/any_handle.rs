@@ -394,7 +394,7 @@ fn lag_is_counted_and_no_error() {
 
 /// A message to a lossy ring that is closed comes back.
 #[test]
-fn a_closed_lossy_ring_gives_back() {
+fn closed_lossy_ring_gives_back() {
     fn check<S: Transmit<Item = u64>>(mut sender: S, close: impl FnOnce()) {
         assert!(!sender.is_closed());
         close();
@@ -417,7 +417,7 @@ fn a_closed_lossy_ring_gives_back() {
 
 /// Nobody is aligned: a verb that does not wait finds nothing.
 #[test]
-fn a_paused_group_has_nothing() {
+fn paused_group_has_nothing() {
     let (mut publisher, subscribable) = broadcast::lossy(2);
     let mut group = subscribable.subscribe_group::<1>();
     group.pause(0);

@@ -19,7 +19,7 @@ static_assertions::assert_impl_all!(annulus::Closer: Clone, Send, Sync, std::fmt
 
 /// Whatever it closes: the handle of the ring, and the closer, say so.
 #[test]
-fn a_closer_says_whether_it_is_closed() {
+fn closer_says_whether_it_is_closed() {
     let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(4);
     let (producer, _consumer) = spsc::channel::<u64>(4);
     for (closer, is_closed) in [
@@ -34,7 +34,7 @@ fn a_closer_says_whether_it_is_closed() {
 
 /// An event whose closure panicked is not waited for, neither by a later close nor by one during the closure.
 #[test]
-fn an_event_whose_closure_panicked_is_not_the_last() {
+fn event_whose_closure_panicked_is_not_the_last() {
     for during in [false, true] {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
@@ -63,7 +63,7 @@ fn an_event_whose_closure_panicked_is_not_the_last() {
 
 /// After a panic the same place is used again.
 #[test]
-fn a_panic_ends_nothing() {
+fn panic_ends_nothing() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
     let mut subscriber = subscribable.subscribe();
     for lap in 0..5 {
@@ -78,7 +78,7 @@ fn a_panic_ends_nothing() {
 
 /// An event that is being changed when the ring is closed is published, and the last.
 #[test]
-fn an_event_that_is_being_changed_is_the_last() {
+fn event_that_is_being_changed_is_the_last() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
     let mut subscriber = subscribable.subscribe();
     let closer = publisher.closer();

@@ -25,7 +25,7 @@ fn refusals(capacity: usize) -> [CapacityError; 6] {
 }
 
 #[test]
-fn a_capacity_too_small_is_named() {
+fn capacity_too_small_is_named() {
     for capacity in [0, 1] {
         for error in refusals(capacity) {
             assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
@@ -38,7 +38,7 @@ fn a_capacity_too_small_is_named() {
 }
 
 #[test]
-fn a_capacity_too_large_is_an_error_and_not_an_abort() {
+fn capacity_too_large_is_an_error_and_not_an_abort() {
     for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 16 + 1, usize::MAX / 64] {
         // Where many publish copied messages, a slot has half a line at least.
         for (error, slot_bytes) in refusals(capacity).into_iter().zip([16, 16, 32, 32, 16, 16]) {
@@ -50,7 +50,7 @@ fn a_capacity_too_large_is_an_error_and_not_an_abort() {
 }
 
 #[test]
-fn a_headroom_leaves_a_slot_at_least() {
+fn headroom_leaves_a_slot_at_least() {
     for (capacity, headroom) in [(2, 2), (2, 3), (8, 8), (8, usize::MAX)] {
         for error in [
             broadcast::lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
@@ -86,7 +86,7 @@ fn headroom_of_a_ring_that_waits_for_no_slowest_reader_is_refused() {
 
 /// Where both are wrong, the capacity is named: no headroom would do.
 #[test]
-fn a_capacity_too_small_comes_before_its_headroom() {
+fn capacity_too_small_comes_before_its_headroom() {
     for (capacity, headroom) in [(0, 0), (0, 2), (1, 1), (1, usize::MAX)] {
         for error in [
             broadcast::lossless_with::<u64>(Settings::new(capacity).headroom(headroom)).unwrap_err(),
@@ -106,7 +106,7 @@ fn an_error_of_any_numbers_has_a_text() {
 }
 
 #[test]
-fn the_numbers_of_messages_must_not_run_out() {
+fn numbers_of_messages_must_not_run_out() {
     let error = broadcast::lossy_with::<u64>(Settings::new(2).first(u64::MAX)).unwrap_err();
     let CapacityError::FirstSequence { first, largest } = error else { panic!("{error}") };
     assert_eq!(first, u64::MAX);
@@ -138,7 +138,7 @@ fn panics_name_the_function_and_the_value() {
 /// The factory makes what the ring holds, and one more for each of many publishers; nothing for a ring that
 /// can't be had.
 #[test]
-fn a_factory_is_asked_as_often_as_needed() {
+fn factory_is_asked_as_often_as_needed() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let make = || MADE.fetch_add(1, Ordering::Relaxed);
     let made = || MADE.swap(0, Ordering::Relaxed);

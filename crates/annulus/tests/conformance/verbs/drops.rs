@@ -55,7 +55,7 @@ fn factory(count: &Arc<Count>) -> impl Fn() -> Counted + Send + Sync + use<> {
 }
 
 #[test]
-fn the_last_handle_takes_the_events_with_it() {
+fn last_handle_takes_the_events_with_it() {
     for last in 0..3 {
         let count = Arc::default();
         let (mut publisher, subscribable) = annulus::event::channel(5, factory(&count));
@@ -149,7 +149,7 @@ fn until(count: &Arc<Count>, most: usize) -> impl Fn() -> Counted + Send + Sync 
 /// A factory that panics: no ring, nothing left behind; a clone that can't be made leaves the original as it
 /// was.
 #[test]
-fn a_factory_that_panics_leaves_nothing_behind() {
+fn factory_that_panics_leaves_nothing_behind() {
     let count = Arc::default();
     catch_unwind(|| drop(annulus::event::channel(5, until(&count, 3)))).unwrap_err();
     assert_eq!(count.alive(), 0);

@@ -19,7 +19,7 @@ fn one_reason_has_one_text() {
 
 /// How many were lost is in the text.
 #[test]
-fn a_lag_says_how_many_were_lost() {
+fn lag_says_how_many_were_lost() {
     let error: LossyTryRecvError = LossyTryRecvError::Lagged { skipped: 7 };
     let text = error.to_string();
     assert!(text.contains(" 7 messages"), "{text}");

@@ -17,7 +17,7 @@ fn publish(publisher: &mut annulus::event::Publisher<u64>, numbers: std::ops::Ra
 
 /// What stands in the ring is reused as it was left: buffers in it keep their memory.
 #[test]
-fn an_event_is_changed_in_place() {
+fn event_is_changed_in_place() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || String::with_capacity(100));
     let mut subscriber = subscribable.subscribe();
     for lap in 0..6 {
@@ -38,7 +38,7 @@ fn an_event_is_changed_in_place() {
 /// A reference may be looked at for as long as it is held: publishers wait. Dropped, the event is still the
 /// next; passed, it is not.
 #[test]
-fn a_reference_holds_its_event() {
+fn reference_holds_its_event() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     assert!(subscriber.peek().is_none());
@@ -62,7 +62,7 @@ fn a_reference_holds_its_event() {
 
 /// The flag is true for the last event of a batch and no other, whatever ends it: `most`, or what is there.
 #[test]
-fn a_batch_ends_where_it_says() {
+fn batch_ends_where_it_says() {
     let (mut publisher, subscribable) = annulus::event::channel(5, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(TryRecvError::Empty));
@@ -88,7 +88,7 @@ fn a_batch_ends_where_it_says() {
 
 /// Events of a batch are given back together, at its end; those of single calls one by one.
 #[test]
-fn a_batch_is_processed_at_its_end() {
+fn batch_is_processed_at_its_end() {
     let (mut publisher, subscribable) = annulus::event::channel(3, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     publish(&mut publisher, 0..3);
@@ -102,7 +102,7 @@ fn a_batch_is_processed_at_its_end() {
 
 /// A handler that panics in a batch is done with the events up to that one; the rest is still to come.
 #[test]
-fn a_panic_ends_a_batch_behind_its_event() {
+fn panic_ends_a_batch_behind_its_event() {
     for (at, next) in [(0, 1), (1, 2), (4, 5)] {
         let (mut publisher, subscribable) = annulus::event::channel(6, || 0_u64);
         let mut subscriber = subscribable.subscribe();

@@ -25,7 +25,7 @@ macro_rules! room {
 
             /// The whole room, minus the headroom, counted from where the slowest subscriber is.
             #[test]
-            fn a_headroom_keeps_slots_free() {
+            fn headroom_keeps_slots_free() {
                 for capacity in [2, 3, 8, 100] {
                     for headroom in 0..capacity {
                         let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
@@ -49,7 +49,7 @@ macro_rules! room {
             }
 
             #[test]
-            fn a_timeout_gives_the_message_back_in_time_and_not_before() {
+            fn timeout_gives_the_message_back_in_time_and_not_before() {
                 let (mut publisher, subscribable) = channel::<u64>(2, 0);
                 let mut subscriber = subscribable.subscribe();
                 let begun = Instant::now();
@@ -73,7 +73,7 @@ macro_rules! room {
 
             /// A batch larger than the ring goes through it in parts, in order.
             #[test]
-            fn a_batch_may_be_larger_than_the_ring() {
+            fn batch_may_be_larger_than_the_ring() {
                 for (capacity, headroom) in [(2, 0), (2, 1), (7, 3), (64, 0)] {
                     let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
                     let mut subscriber = subscribable.subscribe();
@@ -88,7 +88,7 @@ macro_rules! room {
             /// What could not be published comes back: the rest of the batch, from the first message that is
             /// not there.
             #[test]
-            fn a_batch_that_ends_early_gives_the_rest_back() {
+            fn batch_that_ends_early_gives_the_rest_back() {
                 for (capacity, headroom, more) in [(2, 0, 1), (4, 1, 3), (8, 0, 100)] {
                     let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
                     let mut subscriber = subscribable.subscribe();
@@ -114,7 +114,7 @@ macro_rules! room {
             }
 
             #[test]
-            fn an_empty_batch_is_nothing() {
+            fn empty_batch_is_nothing() {
                 let (mut publisher, subscribable) = channel::<u64>(2, 1);
                 let mut subscriber = subscribable.subscribe();
                 publisher.publish(1).unwrap();

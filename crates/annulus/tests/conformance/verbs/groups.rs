@@ -9,7 +9,7 @@ use annulus::{RecvError, RecvTimeoutError, TryRecvError};
 /// A paused member keeps its place, gets its messages alone, and receives with the others again from where it
 /// meets them.
 #[test]
-fn a_member_pauses_and_catches_up() {
+fn member_pauses_and_catches_up() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut group = subscribable.subscribe_group::<3>();
     publisher.publish_batch(&[0, 1, 2, 3]);
@@ -32,7 +32,7 @@ fn a_member_pauses_and_catches_up() {
 
 /// A member that pauses on a lossy ring loses alone: the others' counters don't know of it.
 #[test]
-fn a_paused_member_lags_alone() {
+fn paused_member_lags_alone() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(0);
@@ -96,7 +96,7 @@ fn a_group_of_which_all_pause() {
 
 /// A batch, a vector and an iterator of a group receive for the members that are aligned, and for no other.
 #[test]
-fn a_group_receives_many_at_once() {
+fn group_receives_many_at_once() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let mut group = subscribable.subscribe_group::<3>();
     assert!((0..3).all(|member| group.is_empty(member)));
@@ -180,7 +180,7 @@ fn no_such_member_is_a_panic_that_names_it() {
 
 /// A group waits as a subscriber does, for all of its members at once.
 #[test]
-fn a_group_sleeps_and_is_woken() {
+fn group_sleeps_and_is_woken() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let mut group = subscribable.subscribe_group::<100>();
     let reader = thread::spawn(move || {

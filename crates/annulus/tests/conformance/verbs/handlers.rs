@@ -48,7 +48,7 @@ const PROCESSES: [Process; 11] = [
 
 /// Its own ring is full: the event that the closure looks at is the oldest of it.
 #[test]
-fn an_event_publisher_in_a_handler() {
+fn event_publisher_in_a_handler() {
     without_standing_still(|| {
         for process in PROCESSES {
             let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
@@ -97,7 +97,7 @@ fn one_of_many_event_publishers_in_a_handler() {
 
 /// A closure in the middle of a batch: none of the batch is processed before its end.
 #[test]
-fn a_publisher_in_a_batch() {
+fn publisher_in_a_batch() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = annulus::event::channel(3, || 0_u64);
         let mut subscriber = subscribable.subscribe();
@@ -114,7 +114,7 @@ fn a_publisher_in_a_batch() {
 /// A stage's message is a copy, and its slot is free; but those behind it wait for the closure, and
 /// publishers for them.
 #[test]
-fn a_publisher_in_a_stage() {
+fn publisher_in_a_stage() {
     /// Hands the next message, and no other, to a closure, by one verb each.
     type Process = fn(&mut Subscriber<u64, Staged<Lossless>>, &mut dyn FnMut(u64));
     let processes: [Process; 10] = [
@@ -176,7 +176,7 @@ fn a_publisher_in_a_stage() {
 /// A publish in a handler may wait for others, whose processing gives it room. So that it runs in a handler
 /// is no fault by itself.
 #[test]
-fn a_publisher_in_a_handler_waits_for_others() {
+fn publisher_in_a_handler_waits_for_others() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = annulus::event::channel(4, || 0_u64);
         let mut slow = subscribable.subscribe();

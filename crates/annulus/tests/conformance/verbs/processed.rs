@@ -255,7 +255,7 @@ fn closure_after_a_lag_gets_the_oldest_message() {
 /// Those that follow see a batch at its end, publishers get each slot back when its message is out of the
 /// ring; the flag is true for the last message, whatever ends the batch.
 #[test]
-fn a_batch_is_processed_at_its_end() {
+fn batch_is_processed_at_its_end() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1, 2, 3]).unwrap();
@@ -284,7 +284,7 @@ fn a_batch_is_processed_at_its_end() {
 /// A handler that panics in a batch is done with the messages up to that one; the rest is still to come, also
 /// the one that was copied ahead.
 #[test]
-fn a_panic_ends_a_batch_behind_its_message() {
+fn panic_ends_a_batch_behind_its_message() {
     for at in 0..4 {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(6);
         let mut stage = subscribable.subscribe_tracked();

@@ -71,7 +71,7 @@ fn batch_of_a_stage_ends_at_its_upstream() {
 
 /// Events are processed when their handler returns; a reference, when it is passed; a batch, at its end.
 #[test]
-fn an_event_is_processed_when_its_handler_returns() {
+fn event_is_processed_when_its_handler_returns() {
     let (mut publisher, subscribable) = annulus::event::channel(8, || 0);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -94,7 +94,7 @@ fn an_event_is_processed_when_its_handler_returns() {
 
 /// The diamond: what is looked at was processed by all before, and publishers wait for the last stage.
 #[test]
-fn the_slowest_of_several_decides() {
+fn slowest_of_several_decides() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut left = subscribable.subscribe_tracked();
     let mut right = subscribable.subscribe_tracked();
@@ -160,7 +160,7 @@ fn stage_skips_standing_messages_its_upstream_lost() {
 /// A stage that is gone holds nobody up: dropped, forgotten by a panic of its thread, or never made because
 /// of an error.
 #[test]
-fn a_dropped_stage_opens() {
+fn dropped_stage_opens() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let first = subscribable.subscribe_tracked();
     let second = subscribable.subscribe_tracked();
@@ -185,7 +185,7 @@ fn a_dropped_stage_opens() {
 
 /// The ring closes for a stage when it has seen everything, not when those before it have.
 #[test]
-fn a_stage_drains_before_it_closes() {
+fn stage_drains_before_it_closes() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -198,7 +198,7 @@ fn a_stage_drains_before_it_closes() {
 
 /// What was published before an upstream joined does not concern it.
 #[test]
-fn an_upstream_begins_where_it_joined() {
+fn upstream_begins_where_it_joined() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
     let early = subscribable.subscribe();
     publisher.publish_batch(&[0, 1]).unwrap();
@@ -269,7 +269,7 @@ fn stages_of_another_ring_are_refused() {
 
 /// The index is that of the stranger, also where it comes first.
 #[test]
-fn the_error_names_the_one_of_another_ring() {
+fn error_names_the_one_of_another_ring() {
     let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     let (_other_publisher, other_subscribable) = annulus::broadcast::lossy::<u64>(2);
     let own = subscribable.subscribe_tracked();
@@ -298,7 +298,7 @@ fn empty_barrier_waits_for_no_stage() {
 /// A stage follows those that it was made with. (That a second `after` does not compile is a test in its
 /// documentation.)
 #[test]
-fn a_stage_becomes_one_once() {
+fn stage_becomes_one_once() {
     static_assertions::assert_impl_all!(Lossy: Unstaged);
     static_assertions::assert_impl_all!(Lossless: Unstaged);
     static_assertions::assert_not_impl_any!(Staged<Lossy>: Unstaged);
@@ -307,7 +307,7 @@ fn a_stage_becomes_one_once() {
 
 /// A stage that loses nothing can't follow one that does; a tap can follow both.
 #[test]
-fn a_lossless_stage_does_not_follow_a_tap() {
+fn lossless_stage_does_not_follow_a_tap() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let tap = subscribable.subscribe_lossy().after(&[]);
     let mut own = subscribable.subscribe_tracked();

@@ -4,7 +4,7 @@ use annulus::{LossyTryRecvError, TryRecvError, TrySendError};
 
 /// A tap that sleeps holds nobody up, is told exactly what it lost, and costs the others nothing.
 #[test]
-fn a_tap_loses_and_knows_how_much() {
+fn tap_loses_and_knows_how_much() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut tap = subscribable.subscribe_lossy();
     let mut subscriber = subscribable.subscribe();
@@ -41,7 +41,7 @@ fn headroom_keeps_messages_for_late_taps() {
 
 /// A clone of a tap is a tap; a tap counts as a receiver.
 #[test]
-fn a_tap_keeps_the_ring_open() {
+fn tap_keeps_the_ring_open() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let tap = subscribable.subscribe_lossy();
     drop(subscribable);

@@ -106,7 +106,7 @@ fn send_drops_the_value_of_a_lap_before() {
 
 /// A value whose drop panics harms nobody: what replaced it was published before, and the publisher goes on.
 #[test]
-fn a_drop_that_panics_comes_after_its_successor_is_published() {
+fn drop_that_panics_comes_after_its_successor_is_published() {
     struct Bomb(u64);
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -186,7 +186,7 @@ fn a_clone_is_made_before_the_place_is_free() {
 
 /// A clone that panics is done with its event, by each verb.
 #[test]
-fn a_clone_that_panics_is_done_with_its_event() {
+fn clone_that_panics_is_done_with_its_event() {
     #[derive(Debug, PartialEq)]
     struct Odd(u64);
     impl Clone for Odd {
@@ -309,7 +309,7 @@ fn cloned_event_counts_as_processed() {
 /// A closure finds each event as the reset left it: empty, with its memory; also after a closure that
 /// panicked, or whose event was not published.
 #[test]
-fn a_reset_event_has_nothing_of_the_last_lap() {
+fn reset_event_has_nothing_of_the_last_lap() {
     let text = || String::with_capacity(100);
     let (publisher, subscribable) = event::channel(2, text);
     let (many, many_subscribable) = event::mp_channel(2, text);

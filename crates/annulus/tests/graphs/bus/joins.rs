@@ -115,7 +115,7 @@ mod amid {
 /// topics once, and not again after each change.
 #[allow(clippy::disallowed_types, reason = "of the test itself")]
 #[test]
-fn a_pattern_is_made_during_changes() {
+fn pattern_is_made_during_changes() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     let topics = if cfg!(miri) { 20 } else { 5_000 };
@@ -145,7 +145,7 @@ fn a_pattern_is_made_during_changes() {
 /// A thread that is handed a publisher may publish: only its holder closes the topic, and then gives it back.
 /// (Loom `bus` has every order of the two.)
 #[test]
-fn a_closed_topic_has_no_publisher() {
+fn closed_topic_has_no_publisher() {
     let bus = Bus::<u64>::new(4);
     for _ in 0..if cfg!(miri) { 5 } else { 500 } {
         let holder = bus.publisher("a");

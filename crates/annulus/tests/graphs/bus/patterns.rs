@@ -61,7 +61,7 @@ fn pattern_holds_its_topics_until_they_close() {
 }
 
 #[test]
-fn a_lag_is_reported_once_and_its_topic_is_in_the_numbers() {
+fn lag_is_reported_once_and_its_topic_is_in_the_numbers() {
     let bus = Bus::<u64>::new(2);
     let mut matching = bus.subscribe_matching("*").unwrap();
     let mut publisher = bus.publisher("a");

@@ -10,7 +10,7 @@ const ROUNDS: u64 = if cfg!(miri) { 8 } else { 5_000 };
 
 /// All threads ask for one new name: all get the same topic.
 #[test]
-fn a_topic_is_made_once() {
+fn topic_is_made_once() {
     let bus = Bus::<u64>::new(8);
     let barrier = Barrier::new(THREADS);
     let taken: u64 = thread::scope(|scope| {
@@ -47,7 +47,7 @@ fn a_topic_is_made_once() {
 
 /// The publisher goes from thread to thread, and no message is lost.
 #[test]
-fn a_publisher_moves_between_threads_without_loss() {
+fn publisher_moves_between_threads_without_loss() {
     let bus = Bus::<u64, Lossless>::with(annulus::Settings::new(8));
     let mut subscriber = bus.subscribe("shared");
     let reader = thread::spawn(move || subscriber.iter().collect::<Vec<_>>());

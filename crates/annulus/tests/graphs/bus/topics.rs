@@ -17,7 +17,7 @@ fn panic_of(action: impl FnOnce()) -> String {
 }
 
 #[test]
-fn a_taken_publisher_is_named() {
+fn taken_publisher_is_named() {
     let bus = Bus::<u64>::new(8);
     let publisher = bus.publisher("prices");
     assert_eq!(publisher.topic(), "prices");
@@ -43,7 +43,7 @@ fn subscribers_continue_with_the_next_publisher() {
 }
 
 #[test]
-fn a_panic_gives_the_publisher_back() {
+fn panic_gives_the_publisher_back() {
     let bus = Bus::<u64>::new(8);
     let mut subscriber = bus.subscribe("prices");
     let text = panic_of(|| {
@@ -57,7 +57,7 @@ fn a_panic_gives_the_publisher_back() {
 }
 
 #[test]
-fn a_closed_topic_is_removed_and_made_anew() {
+fn closed_topic_is_removed_and_made_anew() {
     let bus = Bus::<u64>::new(8);
     let mut old = bus.subscribe("prices");
     let mut publisher = bus.publisher("prices");
@@ -79,7 +79,7 @@ fn a_closed_topic_is_removed_and_made_anew() {
 }
 
 #[test]
-fn a_topic_in_use_is_not_removed() {
+fn topic_in_use_is_not_removed() {
     let bus = Bus::<u64>::new(8);
     let in_use =
         |publishers, receivers| Err(RemoveError::InUse { topic: "prices".into(), publishers, receivers });
@@ -331,7 +331,7 @@ fn names_may_be_anything() {
 }
 
 #[test]
-fn a_forgotten_publisher_is_freed_by_a_close() {
+fn forgotten_publisher_is_freed_by_a_close() {
     let bus = Bus::<u64>::new(4);
     // Kept, where Miri looks for what is lost.
     let publisher = std::mem::ManuallyDrop::new(bus.publisher("a"));

@@ -126,7 +126,7 @@ fn worker_is_woken() {
 
 /// What was sent before the stop is received, of topics that the loop has not seen, too.
 #[test]
-fn a_stop_drains_all_topics() {
+fn stop_drains_all_topics() {
     for _ in 0..10 * ROUNDS {
         let bus = Bus::<u64>::new(64);
         let matching = bus.subscribe_matching("*").unwrap();
@@ -155,7 +155,7 @@ fn a_stop_drains_all_topics() {
 
 /// A batch ends where no topic has a message.
 #[test]
-fn a_worker_knows_its_batches() {
+fn worker_knows_its_batches() {
     let bus = Bus::<u64>::new(8);
     let matching = bus.subscribe_matching("*").unwrap();
     for name in ["a", "b", "c"] {
@@ -168,7 +168,7 @@ fn a_worker_knows_its_batches() {
 }
 
 #[test]
-fn a_lag_is_passed_over() {
+fn lag_is_passed_over() {
     let bus = Bus::<u64>::new(2);
     let mut matching = bus.subscribe_matching("*").unwrap();
     let mut publisher = bus.publisher("a");
@@ -238,7 +238,7 @@ mod tasks {
 
     /// Futures that are dropped leave nothing in the rings, and take nothing.
     #[test]
-    fn a_dropped_future_takes_nothing() {
+    fn dropped_future_takes_nothing() {
         let bus = Bus::<u64>::new(8);
         let mut matching = bus.subscribe_matching("*").unwrap();
         let mut old = bus.publisher("old");

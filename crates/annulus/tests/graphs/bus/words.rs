@@ -34,7 +34,7 @@ fn errors_name_the_topic_and_the_reason() {
 }
 
 #[test]
-fn the_end_of_a_pattern_has_words() {
+fn end_of_a_pattern_has_words() {
     let bus = Bus::<u64>::new(2);
     let mut all = bus.subscribe_matching("**").unwrap();
     assert_eq!(all.try_recv().unwrap_err().to_string(), "no new message");

@@ -15,7 +15,7 @@ fn builds() -> usize {
 }
 
 #[test]
-fn a_builder_that_is_dropped_leaves_nothing() {
+fn builder_that_is_dropped_leaves_nothing() {
     let token = Arc::new(());
     for _ in 0..builds() {
         let held = Arc::clone(&token);
@@ -30,7 +30,7 @@ fn a_builder_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn a_pipeline_that_is_dropped_leaves_nothing() {
+fn pipeline_that_is_dropped_leaves_nothing() {
     let token = Arc::new(());
     for round in 0..builds() {
         let held = Arc::clone(&token);
@@ -61,7 +61,7 @@ fn a_pipeline_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn the_first_mistake_is_named() {
+fn first_mistake_is_named() {
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let error = stages.then(|x| x).name("first").capacity(0).then(|x| x).capacity(1).build_error();
     assert!(matches!(
@@ -103,7 +103,7 @@ impl<T: Send + 'static, K: annulus::pipeline::kind::EndKind> BuildErrorOf
 }
 
 #[test]
-fn an_end_that_is_dropped_is_missed() {
+fn end_that_is_dropped_is_missed() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let fork = stages.fork(
         |stages| {
@@ -118,7 +118,7 @@ fn an_end_that_is_dropped_is_missed() {
 }
 
 #[test]
-fn a_thread_that_is_not_to_be_had_is_an_error() {
+fn thread_that_is_not_to_be_had_is_an_error() {
     if cfg!(miri) {
         return; // Miri gives any stack
     }
@@ -153,7 +153,7 @@ fn settings_are_heard() {
 }
 
 #[test]
-fn the_graph_is_drawn() {
+fn graph_is_drawn() {
     let (_input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let ((_merged, ()), pipeline) = stages
         .then(|x| x)

@@ -49,7 +49,7 @@ fn a_stage_of_several_threads_ends_with_its_output() {
 }
 
 #[test]
-fn a_chain_ends_with_its_output() {
+fn chain_ends_with_its_output() {
     ends(|stages| stages.then(|x| x + 1).then(|x| x * 2).filter_map(Some).then(|x| x).build());
 }
 
@@ -134,7 +134,7 @@ fn close_reason_says_what_ended_the_pipeline() {
 
 /// Closed from elsewhere, not dropped.
 #[test]
-fn a_closed_output_ends_its_stages() {
+fn closed_output_ends_its_stages() {
     for (builder, waits) in builders() {
         let (input, stages) = builder.input::<u64>();
         let (output, pipeline) = stages.then(|x| x).then(|x| x).build();
@@ -147,7 +147,7 @@ fn a_closed_output_ends_its_stages() {
 
 /// A source is dropped with the stage, so its senders are told.
 #[test]
-fn a_source_of_any_kind_is_dropped_with_its_stage() {
+fn source_of_any_kind_is_dropped_with_its_stage() {
     for (builder, waits) in builders() {
         let (one, from_one) = spsc::channel::<u64>(4);
         let (many, from_many) = mpsc::channel::<u64>(4);
@@ -171,7 +171,7 @@ fn a_source_of_any_kind_is_dropped_with_its_stage() {
 
 /// A message that it was woken for, and does not take, goes to another consumer.
 #[test]
-fn a_source_leaves_its_messages_to_others() {
+fn source_leaves_its_messages_to_others() {
     for (builder, waits) in builders() {
         let (mut producer, consumer) = mpmc::channel::<u64>(4);
         let mut other = consumer.clone();

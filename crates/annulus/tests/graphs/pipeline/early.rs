@@ -118,7 +118,7 @@ fn full_input_refuses_before_the_build() {
 }
 
 #[test]
-fn an_input_may_be_dropped_before_the_build() {
+fn input_may_be_dropped_before_the_build() {
     each_way(|mut input, stages, way| {
         input.send(1).unwrap();
         let stages = way(stages);
@@ -176,7 +176,7 @@ fn ring_too_small_for_waiting_messages_is_an_error() {
 
 /// Larger than the ring, and given back from where it ended.
 #[test]
-fn a_batch_is_sent_in_parts() {
+fn batch_is_sent_in_parts() {
     let all: Vec<u64> = (0..100).collect();
     each_way(|mut input, stages, way| {
         let (output, pipeline) = way(stages).build();

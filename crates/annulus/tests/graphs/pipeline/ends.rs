@@ -17,7 +17,7 @@ fn quiet_panic(message: &'static str) -> ! {
 }
 
 #[test]
-fn the_results_before_a_panic_are_sent() {
+fn results_before_a_panic_are_sent() {
     for batch in if cfg!(miri) { &[256][..] } else { &[1, 64, 256] } {
         let (mut input, stages) = Pipeline::builder().capacity(256).input::<u64>();
         let (output, pipeline) = stages
@@ -44,7 +44,7 @@ fn the_results_before_a_panic_are_sent() {
 
 /// A thread that sees the end sees the panic.
 #[test]
-fn a_panic_is_noted_before_the_rings_close() {
+fn panic_is_noted_before_the_rings_close() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (mut output, pipeline) = stages.then(|x| if x == 1 { quiet_panic("one") } else { x }).build();
     input.send(1).unwrap();
@@ -55,7 +55,7 @@ fn a_panic_is_noted_before_the_rings_close() {
 /// A panic of a destructor, too: of what the function holds, and of what is queued for the stage.
 #[cfg(feature = "async")]
 #[test]
-fn a_destructor_that_panics_is_noted_before_the_output_closes() {
+fn destructor_that_panics_is_noted_before_the_output_closes() {
     use std::sync::mpsc::Sender;
     use std::task::{Context, Wake, Waker};
 
@@ -151,7 +151,7 @@ fn panics_are_reported() {
 
 /// The other branch of a merge goes on; the other branch of a zip ends.
 #[test]
-fn a_panic_ends_a_branch() {
+fn panic_ends_a_branch() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (output, pipeline) =
         stages.fan_out(|x| if x == 5 { quiet_panic("five") } else { x }, |x| x + 100).merge().build();
@@ -175,7 +175,7 @@ fn a_panic_ends_a_branch() {
 /// A panic in one of several threads that share a queue: the others work on what is queued, and nothing more
 /// comes in.
 #[test]
-fn a_panic_of_an_unordered_thread_ends_the_stage() {
+fn panic_of_an_unordered_thread_ends_the_stage() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
     let (begun, wait) = channel();
     let (go_on, gate) = channel::<()>();
@@ -218,7 +218,7 @@ fn a_panic_of_an_unordered_thread_ends_the_stage() {
 /// A panic in one of several threads that keep the order: what comes before the message goes on, in order,
 /// and nothing behind it.
 #[test]
-fn a_panic_of_a_parallel_thread_ends_the_stage_there() {
+fn panic_of_a_parallel_thread_ends_the_stage_there() {
     for threads in 1..4 {
         let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
         let (output, pipeline) =
@@ -283,7 +283,7 @@ fn abort_drops_queued_messages() {
 
 /// A slow stage does not keep its results back until it has worked on a whole batch.
 #[test]
-fn a_slow_stage_sends_its_results_one_by_one() {
+fn slow_stage_sends_its_results_one_by_one() {
     // It works on so many before one of their results is received, and waits then: for ever if it keeps them.
     const AHEAD: u64 = 50;
     let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
@@ -339,7 +339,7 @@ fn a_slow_stage_gets_short_batches() {
 
 /// Also the results of a batch in which it panics.
 #[test]
-fn the_results_of_a_batch_before_a_panic_are_sent() {
+fn results_of_a_batch_before_a_panic_are_sent() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (output, pipeline) = stages
         .then_batch(|_, results: &mut Vec<u64>| {
@@ -354,7 +354,7 @@ fn the_results_of_a_batch_before_a_panic_are_sent() {
 
 /// An endless stage ends when nothing receives what it makes.
 #[test]
-fn an_endless_stage_ends_without_a_receiver() {
+fn endless_stage_ends_without_a_receiver() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (mut output, pipeline) = stages.flat_map(|x| x..).build();
     input.send(5).unwrap();

@@ -213,19 +213,19 @@ proptest! {
     }
 
     #[test]
-    fn a_shutdown_drains(parts in parts(), shape in plain_shapes(), at in at()) {
+    fn shutdown_drains(parts in parts(), shape in plain_shapes(), at in at()) {
         loses_nothing(run(&parts, shape, None, Ending::Shutdown(at)), &parts);
     }
 
     #[test]
-    fn an_abort_ends_and_makes_nothing_up(parts in parts(), shape in plain_shapes(), at in at()) {
+    fn abort_ends_and_makes_nothing_up(parts in parts(), shape in plain_shapes(), at in at()) {
         let run = run(&parts, shape, None, Ending::Abort(at));
         assert_eq!(run.sent, at as u64);
         makes_nothing_up(run, &parts);
     }
 
     #[test]
-    fn a_dropped_output_ends_it(parts in parts(), shape in plain_shapes(), at in at()) {
+    fn dropped_output_ends_it(parts in parts(), shape in plain_shapes(), at in at()) {
         let run = run(&parts, shape, None, Ending::Output(at));
         assert_eq!(run.out.len(), at.min(model(MESSAGES, &parts).out.len()));
         makes_nothing_up(run, &parts);
@@ -239,7 +239,7 @@ proptest! {
 
     /// At every stage, one after the other.
     #[test]
-    fn a_panic_ends_what_depends_on_it(parts in parts(), shape in shapes(), at in 0..16u64) {
+    fn panic_ends_what_depends_on_it(parts in parts(), shape in shapes(), at in 0..16u64) {
         for stage in 0..count(&parts) {
             let fault = Fault { stage, at, act: Act::Panic };
             let run = run(&parts, shape, Some(fault), Ending::Input);
@@ -249,7 +249,7 @@ proptest! {
 
     /// While a stage works on a message: each of them, one after the other.
     #[test]
-    fn a_shutdown_at_any_stage_drains(parts in parts(), shape in plain_shapes(), at in 0..16u64) {
+    fn shutdown_at_any_stage_drains(parts in parts(), shape in plain_shapes(), at in 0..16u64) {
         for stage in 0..count(&parts) {
             let fault = Fault { stage, at, act: Act::Shutdown };
             loses_nothing(run(&parts, shape, Some(fault), Ending::Input), &parts);
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn an_abort_at_any_stage_makes_nothing_up(parts in parts(), shape in plain_shapes(), at in 0..16u64) {
+    fn abort_at_any_stage_makes_nothing_up(parts in parts(), shape in plain_shapes(), at in 0..16u64) {
         for stage in 0..count(&parts) {
             for act in [Act::Abort, Act::Close] {
                 let fault = Fault { stage, at, act };

@@ -139,7 +139,7 @@ mod tasks {
     }
 
     #[test]
-    fn a_future_that_is_dropped_has_sent_nothing() {
+    fn future_that_is_dropped_has_sent_nothing() {
         each_way(|mut full| {
             let count = Counting::new();
             // Never polled; polled; and woken, but not polled again.
@@ -162,7 +162,7 @@ mod tasks {
     }
 
     #[test]
-    fn the_end_wakes_a_task_and_gives_the_message_back() {
+    fn end_wakes_a_task_and_gives_the_message_back() {
         each_way(|mut full| {
             let count = Counting::new();
             let mut future = Box::pin(full.input.send_async(7));
@@ -183,7 +183,7 @@ mod tasks {
     }
 
     #[test]
-    fn a_task_sends_all_of_it() {
+    fn task_sends_all_of_it() {
         const MESSAGES: u64 = if cfg!(miri) { 20 } else { 10_000 };
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         block_on(input.send_async(0)).unwrap(); // before the build
@@ -201,7 +201,7 @@ mod tasks {
 
     /// Over a lossy ring there always is room, until nothing receives.
     #[test]
-    fn a_lossy_ring_has_room() {
+    fn lossy_ring_has_room() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let (mut output, pipeline) = stages.lossy().then(|x| x).build();
         block_on(input.send_async(5)).unwrap();
@@ -224,7 +224,7 @@ fn sends_now(input: &mut Input<u64>, message: u64) -> bool {
 }
 
 #[test]
-fn an_arm_of_an_input_is_taken_where_there_is_room() {
+fn arm_of_an_input_is_taken_where_there_is_room() {
     each_way(|mut full| {
         assert!(!sends_now(&mut full.input, 1000));
         let (_other, mut quiet) = annulus::spsc::channel::<u64>(1);
@@ -249,7 +249,7 @@ fn an_arm_of_an_input_is_taken_where_there_is_room() {
 }
 
 #[test]
-fn an_input_is_ready_where_it_has_room() {
+fn input_is_ready_where_it_has_room() {
     each_way(|mut full| {
         let is_ready = |input: &mut Input<u64>| {
             let mut select = Select::new();
@@ -270,7 +270,7 @@ fn an_input_is_ready_where_it_has_room() {
 
 /// What finds no room in time comes back, and is not counted.
 #[test]
-fn an_input_that_stays_full_gives_back_after_the_limit() {
+fn input_that_stays_full_gives_back_after_the_limit() {
     each_way(|mut full| {
         let briefly = Duration::from_millis(2);
         let (input, sent) = (&mut full.input, full.next);
@@ -296,7 +296,7 @@ fn an_input_that_stays_full_gives_back_after_the_limit() {
 
 /// One that is not built yet, and one that never waits.
 #[test]
-fn an_input_that_never_waits_is_ready() {
+fn input_that_never_waits_is_ready() {
     let is_ready = |input: &mut Input<u64>| {
         let mut select = Select::new();
         assert_eq!((select.send(input), select.ready(), select.try_ready()), (0, 0, Some(0)));
@@ -314,7 +314,7 @@ fn an_input_that_never_waits_is_ready() {
 }
 
 #[test]
-fn an_arm_says_that_an_input_is_closed() {
+fn arm_says_that_an_input_is_closed() {
     let closed = |input: &mut Input<u64>| {
         select! {
             send(input, 7) -> sent => assert_eq!(sent.unwrap_err().into_inner(), 7),

@@ -10,7 +10,7 @@ use crate::support::STUCK;
 const SOON: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_join_gives_the_pipeline_back_when_the_time_is_over() {
+fn join_gives_the_pipeline_back_when_the_time_is_over() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (output, pipeline) = stages.then(|x| x + 1).then_parallel(2, |x| x).build();
     let pipeline = pipeline.join_timeout(SOON).unwrap_err();
@@ -24,7 +24,7 @@ fn a_join_gives_the_pipeline_back_when_the_time_is_over() {
 
 /// It waits for what a stage is doing, and tells which stage panicked.
 #[test]
-fn a_join_in_time_tells_of_a_panic() {
+fn join_in_time_tells_of_a_panic() {
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let waits = move |_| {
@@ -55,7 +55,7 @@ fn filter_passes_matching_messages() {
 
 /// All messages come, in order, in slices that are never empty.
 #[test]
-fn a_sink_of_batches_gets_all() {
+fn sink_of_batches_gets_all() {
     const MESSAGES: u64 = if cfg!(miri) { 20 } else { 2_000 };
     let (sender, batches) = channel();
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();

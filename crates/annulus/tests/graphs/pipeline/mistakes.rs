@@ -30,7 +30,7 @@ fn lost(lose: impl FnOnce(Stages<u64>)) -> String {
 }
 
 #[test]
-fn an_end_that_is_lost_is_missed() {
+fn end_that_is_lost_is_missed() {
     assert_eq!(lost(drop), "before");
     assert_eq!(lost(never_drop), "before");
     assert_eq!(lost(|s| drop(s.then(|x| x).name("lost"))), "lost");
@@ -67,7 +67,7 @@ fn an_end_that_is_lost_is_missed() {
 
 /// An end in a function of a stage of its own pipeline.
 #[test]
-fn an_end_in_a_function_is_missed() {
+fn end_in_a_function_is_missed() {
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let kept = Cell::new(None);
     let fork = stages.fork(
@@ -132,7 +132,7 @@ fn forks_in_forks_are_zipped() {
 }
 
 #[test]
-fn an_end_of_another_pipeline_is_refused_in_both() {
+fn end_of_another_pipeline_is_refused_in_both() {
     for joins in 0..4 {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let (mut other_input, others) = Pipeline::builder().capacity(4).input::<u64>();
@@ -165,7 +165,7 @@ fn an_end_of_another_pipeline_is_refused_in_both() {
 
 /// What comes of an end that is used after the build, by any verb.
 #[test]
-fn an_end_is_used_after_the_build() {
+fn end_is_used_after_the_build() {
     type Verb = fn(Stages<u64>) -> Option<BuildError>;
     let verbs: [Verb; 12] = [
         |s| s.try_build().err(),
@@ -211,7 +211,7 @@ fn an_end_is_used_after_the_build() {
 
 /// A build in a closure takes all that is there, if nothing is missing. The outer one is too late.
 #[test]
-fn a_build_in_a_closure_is_the_only_one() {
+fn build_in_a_closure_is_the_only_one() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let pipeline = Cell::new(None);
     let fork = stages.fork(
@@ -326,7 +326,7 @@ fn functions_of_the_users_may_look_at_ends() {
 
 /// A graph is a value that any code may change.
 #[test]
-fn a_graph_with_other_numbers_is_drawn() {
+fn graph_with_other_numbers_is_drawn() {
     let (_input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (_output, pipeline) = stages.then(|x| x).build();
     let mut graph = pipeline.describe().clone();

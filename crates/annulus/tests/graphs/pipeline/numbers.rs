@@ -228,7 +228,7 @@ fn batches_count_also_where_they_are_not_measured() {
 
 /// A reader that is busy finds out later what it has lost meanwhile. The statistics say it now.
 #[test]
-fn a_lossy_edge_is_no_deeper_than_its_ring() {
+fn lossy_edge_is_no_deeper_than_its_ring() {
     let (begun, wait) = channel();
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
@@ -294,7 +294,7 @@ fn dropped_output_keeps_its_count() {
 
 /// What waits in front of a stage when the pipeline is aborted is dropped, and was not received.
 #[test]
-fn an_abort_leaves_nothing_to_be_received() {
+fn abort_leaves_nothing_to_be_received() {
     fn check<O>(build: impl FnOnce(Stages<u64>, Box<dyn FnMut(u64) -> u64 + Send>) -> (O, Pipeline)) {
         let (begun, wait) = channel();
         let (go_on, gate) = channel::<()>();

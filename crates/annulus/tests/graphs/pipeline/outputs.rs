@@ -43,7 +43,7 @@ fn outputs_are_selected() {
 }
 
 #[test]
-fn an_output_feeds_a_worker() {
+fn output_feeds_a_worker() {
     let (input, output, pipeline) = plus_one();
     let sum = Worker::builder(output, 0).spawn(|sum, x: u64, _| *sum += x).unwrap();
     send_all(input).join().unwrap();
@@ -53,7 +53,7 @@ fn an_output_feeds_a_worker() {
 
 /// A stage whose output is dropped ends. `sink` has no output that could be dropped.
 #[test]
-fn a_sink_runs_where_a_stage_without_an_output_ends() {
+fn sink_runs_where_a_stage_without_an_output_ends() {
     let (sender, received) = std::sync::mpsc::channel();
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let pipeline = stages.then(move |x| sender.send(x).unwrap()).sink(drop).build();
@@ -70,7 +70,7 @@ fn a_sink_runs_where_a_stage_without_an_output_ends() {
 
 /// And one pipeline another.
 #[test]
-fn an_output_is_a_source() {
+fn output_is_a_source() {
     let (input, output, pipeline) = plus_one();
     let (output, next) = Pipeline::builder().source(output).then(|x| x * 2).build();
     let sender = send_all(input);
@@ -82,7 +82,7 @@ fn an_output_is_a_source() {
 
 #[test]
 #[cfg(feature = "async")]
-fn an_output_is_awaited() {
+fn output_is_awaited() {
     use crate::support::tasks::block_on;
     let (input, mut output, pipeline) = plus_one();
     let sender = send_all(input);
@@ -100,7 +100,7 @@ fn an_output_is_awaited() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn an_output_has_a_descriptor() {
+fn output_has_a_descriptor() {
     use annulus::{Notifier, Readiness, TryRecvError};
     use rustix::event::{PollFd, PollFlags, poll};
     let (input, output, pipeline) = plus_one();

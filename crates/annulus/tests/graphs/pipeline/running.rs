@@ -63,7 +63,7 @@ macro_rules! built {
 }
 
 #[test]
-fn a_result_is_sent_before_the_next_call() {
+fn result_is_sent_before_the_next_call() {
     sends_each_result(|stages, door| built!(stages.then(move |x| door.pass(x))));
     sends_each_result(|stages, door| built!(stages.filter_map(move |x| Some(door.pass(x)))));
     sends_each_result(|stages, door| built!(stages.flat_map(move |x| [door.pass(x)])));
@@ -76,7 +76,7 @@ fn a_result_is_sent_before_the_next_call() {
 
 /// Whatever ring is in front of it, or behind it.
 #[test]
-fn a_result_is_sent_before_the_next_call_in_any_graph() {
+fn result_is_sent_before_the_next_call_in_any_graph() {
     sends_each_result(|stages, door| {
         built!(stages.then(move |x| door.pass(x)).fan_out(|x| x, |x| x).zip().then(|(x, _)| x))
     });
@@ -104,7 +104,7 @@ fn a_result_is_sent_before_the_next_call_in_any_graph() {
 
 /// So are the items of one message.
 #[test]
-fn an_item_is_sent_before_the_next_is_asked_for() {
+fn item_is_sent_before_the_next_is_asked_for() {
     let door = Door::default();
     let pass = door.clone();
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
@@ -221,7 +221,7 @@ fn an_abort_is_noticed_at_each_message() {
 }
 
 #[test]
-fn a_dropped_output_is_noticed_at_each_message() {
+fn dropped_output_is_noticed_at_each_message() {
     fn leave<O>(output: O, _: &Pipeline) {
         drop(output);
     }

@@ -106,7 +106,7 @@ fn a_shutdown_at_a_message_loses_no_wake_up() {
 
 /// It lets go of its handle like one that has come to its end.
 #[test]
-fn a_stage_that_panics_leaves_its_source() {
+fn stage_that_panics_leaves_its_source() {
     let (mut producer, consumer) = spsc::channel(4);
     let fails = |_: u64| -> u64 { std::panic::resume_unwind(Box::new("on purpose")) };
     let (mut output, pipeline) = Pipeline::builder().source(consumer).then(fails).build();

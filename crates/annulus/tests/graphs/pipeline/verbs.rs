@@ -50,7 +50,7 @@ fn lossy_branches_never_wait_and_count_losses() {
 
 /// A lossy ring without readers counts as closed.
 #[test]
-fn the_end_of_a_reader_is_seen_over_a_lossy_edge() {
+fn end_of_a_reader_is_seen_over_a_lossy_edge() {
     for behind_a_stage in [false, true] {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let stages = if behind_a_stage { stages.then(|x| x).lossy() } else { stages.lossy() };
@@ -155,7 +155,7 @@ fn types_can_be_printed() {
 
 /// A stage's own strategy is for its waits at broadcast rings, too.
 #[test]
-fn a_strategy_of_a_stage_is_for_each_ring() {
+fn strategy_of_a_stage_is_for_each_ring() {
     let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
     let (output, pipeline) = stages
         .then_with(|x| x, WaitStrategy::BackoffSpin)

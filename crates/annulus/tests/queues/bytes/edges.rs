@@ -80,7 +80,7 @@ fn padding_and_its_record_outlive_a_close() {
 
 /// Its room is free when it is dropped, and not before. One that is forgotten comes again.
 #[test]
-fn a_record_stays_until_it_is_dropped() {
+fn record_stays_until_it_is_dropped() {
     let (mut producer, mut consumer) = channel(32);
     producer.write(&pattern(16, 1)).unwrap();
     let record = consumer.read().unwrap();
@@ -98,7 +98,7 @@ fn a_record_stays_until_it_is_dropped() {
 }
 
 #[test]
-fn a_record_goes_to_another_thread_and_back() {
+fn record_goes_to_another_thread_and_back() {
     let (mut producer, mut consumer) = channel(32);
     producer.write(b"abc").unwrap();
     let record = consumer.read().unwrap();

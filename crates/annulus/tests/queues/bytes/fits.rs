@@ -39,7 +39,7 @@ fn record_of_half_the_capacity_fits_into_an_empty_ring() {
 
 /// A longer record is refused by every verb, in a full queue as in an empty one, and nothing changes.
 #[test]
-fn a_longer_one_is_refused_with_its_length_and_the_limit() {
+fn longer_one_is_refused_with_its_length_and_the_limit() {
     for capacity in [2, 3, 16, 100] {
         let (mut producer, mut consumer) = channel(capacity);
         let limit = capacity / 2;
@@ -71,7 +71,7 @@ fn a_longer_one_is_refused_with_its_length_and_the_limit() {
 }
 
 #[test]
-fn a_ring_needs_two_bytes_and_memory() {
+fn ring_needs_two_bytes_and_memory() {
     for capacity in [0, 1] {
         let error = bytes::with(Settings::new(capacity)).unwrap_err();
         assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });

@@ -43,7 +43,7 @@ fn longest_record_is_known_to_both_sides() {
 
 /// One that is cut takes only the room of what is sent.
 #[test]
-fn a_record_may_be_shorter_than_its_reservation() {
+fn record_may_be_shorter_than_its_reservation() {
     let (mut producer, mut consumer) = channel(64);
     for round in 0..20 {
         for len in 0..=32 {
@@ -64,7 +64,7 @@ fn a_record_may_be_shorter_than_its_reservation() {
 }
 
 #[test]
-fn a_longer_one_can_t_be_committed() {
+fn longer_one_can_t_be_committed() {
     let (mut producer, consumer) = channel(64);
     let commit = AssertUnwindSafe(|| producer.try_reserve(5).unwrap().commit_len(6));
     let panic = catch_unwind(commit).unwrap_err();
@@ -74,7 +74,7 @@ fn a_longer_one_can_t_be_committed() {
 
 /// A close between the reservation and its commit: with padding, and without.
 #[test]
-fn a_close_meanwhile_refuses_it() {
+fn close_meanwhile_refuses_it() {
     for is_padded in [false, true] {
         let (mut producer, mut consumer) = channel(48);
         if is_padded {
@@ -92,7 +92,7 @@ fn a_close_meanwhile_refuses_it() {
 
 /// The consumer is gone while a reservation is being written.
 #[test]
-fn the_consumer_may_go_meanwhile() {
+fn consumer_may_go_meanwhile() {
     let (mut producer, consumer) = channel(48);
     let mut reservation = producer.try_reserve(24).unwrap();
     reservation.fill(1);
@@ -102,7 +102,7 @@ fn the_consumer_may_go_meanwhile() {
 
 /// And the producer while a record is being read.
 #[test]
-fn the_producer_may_go_meanwhile() {
+fn producer_may_go_meanwhile() {
     let (mut producer, mut consumer) = channel(48);
     producer.write(&pattern(20, 7)).unwrap();
     let record = consumer.read().unwrap();

@@ -11,7 +11,7 @@ use crate::support::{STUCK, join, spawn};
 const RECORDS: u64 = if cfg!(miri) { 20 } else { 2_000 };
 
 #[test]
-fn a_select_takes_a_copy() {
+fn select_takes_a_copy() {
     let (mut producer, mut consumer) = channel(64);
     let (mut other, mut numbers) = spsc::channel(8);
     let writer = spawn(move || {
@@ -41,7 +41,7 @@ fn a_select_takes_a_copy() {
 }
 
 #[test]
-fn a_select_says_that_it_is_ready() {
+fn select_says_that_it_is_ready() {
     let (mut producer, mut consumer) = channel(64);
     let ready = |consumer: &mut _| {
         let mut select = Select::new();
@@ -72,7 +72,7 @@ fn a_select_says_that_it_is_ready() {
 
 /// An arm reserves room for a record of the length that it is told, and nothing is sent before the commit.
 #[test]
-fn a_select_reserves_room() {
+fn select_reserves_room() {
     let (mut producer, mut consumer) = channel(64);
     let (mut other, mut numbers) = spsc::channel(8);
     producer.write(&[1; 32]).unwrap();
@@ -132,7 +132,7 @@ fn a_select_reserves_room() {
 
 /// A stop comes after the records that were written before it, and an end after all.
 #[test]
-fn a_worker_gets_copies() {
+fn worker_gets_copies() {
     for stops in [false, true] {
         let (mut producer, consumer) = channel(64);
         let add = |seen: &mut Vec<Box<[u8]>>, record, _| seen.push(record);
@@ -155,7 +155,7 @@ fn a_worker_gets_copies() {
 
 #[cfg(all(target_os = "linux", not(miri), not(annulus_loom)))]
 #[test]
-fn a_notifier_makes_its_descriptor_readable() {
+fn notifier_makes_its_descriptor_readable() {
     use annulus::{Notifier, Readiness, TryRecvError};
     use rustix::event::{PollFd, PollFlags, poll};
 

@@ -14,7 +14,7 @@ use crate::support::{STUCK, join, spawn};
 const SHORT: Duration = Duration::from_millis(2);
 
 #[test]
-fn a_reader_gives_up_in_time() {
+fn reader_gives_up_in_time() {
     let (mut producer, mut consumer) = channel(64);
     let begun = Instant::now();
     assert_eq!(consumer.read_timeout(SHORT).unwrap_err(), RecvTimeoutError::Timeout);
@@ -30,7 +30,7 @@ fn a_reader_gives_up_in_time() {
 }
 
 #[test]
-fn a_writer_gives_up_in_time() {
+fn writer_gives_up_in_time() {
     let (mut producer, mut consumer) = channel(64);
     let begun = Instant::now();
     producer.write_timeout(&pattern(32, 1), Duration::ZERO).unwrap();
@@ -75,7 +75,7 @@ fn a_writer_waits_for_all_the_room_that_it_needs() {
 }
 
 #[test]
-fn a_close_wakes_either_side() {
+fn close_wakes_either_side() {
     for closes in 0..3 {
         let (producer, mut consumer) = channel(64);
         let reader = spawn(move || consumer.read().map(|record| record.len()));
@@ -109,7 +109,7 @@ mod tasks {
 
     /// A task is woken by a record, by enough room, and by a close; and leaves no waker behind.
     #[test]
-    fn a_task_waits_for_a_record() {
+    fn task_waits_for_a_record() {
         let (mut producer, mut consumer) = channel(64);
         let count = Counting::new();
         {
@@ -134,7 +134,7 @@ mod tasks {
     }
 
     #[test]
-    fn a_task_reserves_room() {
+    fn task_reserves_room() {
         let (mut producer, mut consumer) = channel(64);
         let count = Counting::new();
         producer.write(&[1; 32]).unwrap();
@@ -160,7 +160,7 @@ mod tasks {
     }
 
     #[test]
-    fn a_stream_has_the_records_and_ends() {
+    fn stream_has_the_records_and_ends() {
         use futures_util::StreamExt;
         use futures_util::stream::FusedStream;
 
@@ -186,7 +186,7 @@ mod tasks {
     /// once, in order, and no other.
     #[test]
     #[cfg(not(miri))]
-    fn a_select_that_drops_futures_loses_nothing() {
+    fn select_that_drops_futures_loses_nothing() {
         use crate::support::Pauses;
         use crate::support::runtime::{FUTURES, soon, tokio_of};
 

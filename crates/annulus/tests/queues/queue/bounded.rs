@@ -127,11 +127,11 @@ fn memory_depends_on_live_producers_many_consumers() {
 }
 
 #[test]
-fn a_poll_takes_bounded_steps_one_consumer() {
+fn poll_takes_bounded_steps_one_consumer() {
     a_poll_takes_bounded_steps::<mpsc::Mpsc>();
 }
 
 #[test]
-fn a_poll_takes_bounded_steps_many_consumers() {
+fn poll_takes_bounded_steps_many_consumers() {
     a_poll_takes_bounded_steps::<mpmc::Mpmc>();
 }

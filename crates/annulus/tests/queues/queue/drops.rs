@@ -10,7 +10,7 @@ use super::{Counted, panics};
 /// A destructor that panics while a consumer drops what is left: the others are dropped all the same, with
 /// the queue.
 #[test]
-fn a_destructor_that_panics_keeps_nothing() {
+fn destructor_that_panics_keeps_nothing() {
     struct Panics(Counted);
     impl Drop for Panics {
         fn drop(&mut self) {
@@ -40,7 +40,7 @@ fn a_destructor_that_panics_keeps_nothing() {
 /// A destructor that panics while a consumer fills places: the others that it has claimed are dropped, and
 /// their slots are free again.
 #[test]
-fn a_destructor_that_panics_holds_up_no_producer() {
+fn destructor_that_panics_holds_up_no_producer() {
     struct Panics(Counted);
     impl Drop for Panics {
         fn drop(&mut self) {

@@ -142,7 +142,7 @@ fn values_come_back<K: QueueKind>() {
 }
 
 #[test]
-fn a_reservation_can_not_be_overdrawn() {
+fn reservation_can_not_be_overdrawn() {
     let (mut producer, consumer) = spsc::channel(4);
     let mut reservation = producer.try_reserve(9).unwrap();
     reservation.as_uninit().fill(std::mem::MaybeUninit::new(7));
@@ -154,7 +154,7 @@ fn a_reservation_can_not_be_overdrawn() {
 }
 
 #[test]
-fn a_reservation_ends_where_the_ring_does() {
+fn reservation_ends_where_the_ring_does() {
     let (mut producer, mut consumer) = spsc::channel(4);
     producer.send_batch(&[1, 2, 3]).unwrap();
     consumer.skip(2);

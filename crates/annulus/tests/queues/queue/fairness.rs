@@ -128,7 +128,7 @@ fn no_message_waits_for_ever_for_many_consumers() {
 /// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not
 /// before, and not later.
 #[test]
-fn a_turn_in_place_ends_with_its_budget() {
+fn turn_in_place_ends_with_its_budget() {
     let (mut first, mut consumer) = mpsc::channel(1024);
     let mut second = first.clone();
     first.send_batch(&[1; 1024]).unwrap();

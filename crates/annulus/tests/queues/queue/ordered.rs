@@ -232,7 +232,7 @@ fn no_observer_sees_too_many() {
 /// Somebody closes the queue while all others send and receive: what was sent is received, and what came back
 /// is not.
 #[test]
-fn a_close_beside_everything() {
+fn close_beside_everything() {
     const ROUNDS: u64 = if cfg!(miri) { 2 } else { 50 };
     without_standing_still(|| {
         let alive = Arc::<AtomicUsize>::default();
@@ -306,7 +306,7 @@ fn messages_without_receivers_are_dropped_at_once() {
 
 /// What is left is dropped once, also where a destructor panics.
 #[test]
-fn a_destructor_that_panics_is_the_only_one_that_is_missing() {
+fn destructor_that_panics_is_the_only_one_that_is_missing() {
     struct Grumpy(Counted);
     impl Drop for Grumpy {
         fn drop(&mut self) {
@@ -363,7 +363,7 @@ fn every_wake_up_reaches_a_waiter() {
 }
 
 #[test]
-fn a_timeout_gives_the_value_back() {
+fn timeout_gives_the_value_back() {
     let (sender, receiver) = ordered::channel(1);
     sender.send("one").unwrap();
     let late = Duration::from_millis(2);
@@ -381,7 +381,7 @@ fn a_timeout_gives_the_value_back() {
 
 /// A batch that waits for room learns of the close, and gives back what was not sent.
 #[test]
-fn a_batch_that_is_closed_gives_back_the_rest() {
+fn batch_that_is_closed_gives_back_the_rest() {
     without_standing_still(|| {
         let (sender, receiver) = ordered::channel(2);
         let writer =

@@ -19,7 +19,7 @@ fn let_them_sleep() {
 }
 
 #[test]
-fn a_batch_wakes_a_receiver_for_each_message() {
+fn batch_wakes_a_receiver_for_each_message() {
     without_standing_still(|| {
         for _ in 0..ROUNDS {
             let (sender, receiver) = ordered::channel(8);
@@ -37,7 +37,7 @@ fn a_batch_wakes_a_receiver_for_each_message() {
 }
 
 #[test]
-fn a_batch_wakes_a_sender_for_each_slot() {
+fn batch_wakes_a_sender_for_each_slot() {
     without_standing_still(|| {
         for _ in 0..ROUNDS {
             let (sender, receiver) = ordered::channel(3);
@@ -59,7 +59,7 @@ fn a_batch_wakes_a_sender_for_each_slot() {
 
 /// Each message to receivers that all sleep makes one of them get up, not all of them.
 #[test]
-fn a_message_wakes_one_receiver() {
+fn message_wakes_one_receiver() {
     const MESSAGES: u64 = if cfg!(miri) { 3 } else { 50 };
     const RECEIVERS: u64 = 8;
     without_standing_still(|| {

@@ -25,7 +25,7 @@ fn rings_are_used_again() {
 
 /// A round comes by every ring, also where another consumer takes what it was about to take.
 #[test]
-fn a_round_passes_no_ring_over() {
+fn round_passes_no_ring_over() {
     for drained in [false, true] {
         let (mut first, mut consumer) = mpmc::channel(4);
         let mut others = [(); 3].map(|()| first.register().unwrap());
@@ -51,7 +51,7 @@ fn a_round_passes_no_ring_over() {
 }
 
 #[test]
-fn a_thousand_producers() {
+fn thousand_producers() {
     let count = if cfg!(miri) { 20 } else { 1000 };
     let (first, mut consumer) = mpsc::channel(2);
     let mut producers: Vec<_> = (0..count).map(|_| first.clone()).collect();

@@ -7,7 +7,7 @@ use annulus::Settings;
 use annulus::{mpsc, spsc};
 
 #[test]
-fn a_snapshot_counts_for_each_producer() {
+fn snapshot_counts_for_each_producer() {
     let (mut first, mut consumer) = mpsc::with(Settings::new(8).first(u64::MAX - 1)).unwrap();
     let mut second = first.clone();
     first.send_batch(&[1, 2, 3]).unwrap();

@@ -365,7 +365,7 @@ fn shared_out() {
 
 /// As [`a_stop_loses_nothing`], with consumers that come and go.
 #[test]
-fn a_stop_with_many_consumers_loses_nothing() {
+fn stop_with_many_consumers_loses_nothing() {
     for round in 0..if cfg!(miri) { 5 } else { 300 } {
         let alive = Arc::new(AtomicUsize::new(0));
         let (mut producer, consumer) = spmc::channel(4);

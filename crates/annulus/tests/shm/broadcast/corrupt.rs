@@ -119,7 +119,7 @@ fn message_of_any_bytes_is_one_or_its_bad_field_is_named() {
 
 /// It is said which field, and what is there.
 #[test]
-fn the_field_and_the_number() {
+fn field_and_the_number() {
     let (slots, invitation) = lossy_with(&[quote(0), quote(1)]);
     slots.write(0, 4, &[9]);
     slots.write(1, 6, &[5, 0]);

@@ -250,7 +250,7 @@ fn subscriber_without_a_publisher_waits_asleep() {
 /// Somebody removes the directory, and the next publisher makes it anew: it goes on there, whether it waits
 /// or looks. It makes none itself.
 #[test]
-fn a_directory_that_is_made_anew() {
+fn directory_that_is_made_anew() {
     let scratch = Scratch::new("anew");
     let directory = Directory::open(&scratch.0).unwrap();
     let (first, name) = publisher(&directory, 8);
@@ -300,7 +300,7 @@ fn a_directory_that_is_made_anew() {
 
 /// A publisher that is stopped is alive: nothing is told, neither by a verb that looks nor by one that waits.
 #[test]
-fn a_publisher_that_is_stopped() {
+fn publisher_that_is_stopped() {
     let scratch = Scratch::new("stopped");
     let directory = Directory::open(&scratch.0).unwrap();
     let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap();

@@ -213,7 +213,7 @@ fn seats_beside_a_scribbler() {
 
 /// What a lossless ring says of itself beside its header.
 #[test]
-fn a_headroom_or_seats_that_can_not_be() {
+fn headroom_or_seats_that_can_not_be() {
     let (file, page, invitation) = forged_lossless();
     for (at, good, bad, field) in [(136, 2, 8, "the headroom"), (144, 3, 4, "the seats")] {
         for bad in [bad, 1 << 40, u64::MAX] {
@@ -238,7 +238,7 @@ fn a_headroom_or_seats_that_can_not_be() {
 
 /// Headers that could be, of rings that this library does not make.
 #[test]
-fn a_header_of_another_ring() {
+fn header_of_another_ring() {
     let put = |file: &File, at: u64, number: u64| file.write_all_at(&number.to_ne_bytes(), at).unwrap();
     // Its slots end where the numbers say, but not with a line of 64 bytes, as it was made: so it is too
     // short.

@@ -49,7 +49,7 @@ fn subscriber_without_a_seat_begins_where_it_likes() {
 }
 
 #[test]
-fn the_publisher_waits_for_the_slowest() {
+fn publisher_waits_for_the_slowest() {
     let (mut publisher, ring) = ring(4);
     assert_eq!(ring.state(), PeerState::Alive);
     (0..10).for_each(|number| publisher.publish(number).unwrap());

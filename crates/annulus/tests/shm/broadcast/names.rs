@@ -57,7 +57,7 @@ pub(crate) fn invitation(ring: impl AsFd, sleepers: impl AsFd) -> Invitation {
 }
 
 #[test]
-fn a_ring_is_found_by_its_name() {
+fn ring_is_found_by_its_name() {
     let scratch = Scratch::new("found");
     let directory = Directory::open(&scratch.0).unwrap();
     let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();

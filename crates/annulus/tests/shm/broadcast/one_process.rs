@@ -191,7 +191,7 @@ fn late_subscriber_finds_the_rest_and_counts_the_loss() {
 }
 
 #[test]
-fn the_end_either_way() {
+fn end_either_way() {
     for closes in [true, false] {
         for published in [0, 1, 5, 64, 100] {
             let (mut publisher, local, shared) = ring::<u64>(64);
@@ -220,7 +220,7 @@ fn the_end_either_way() {
 
 /// Nothing but a wake-up ends the sleep so early: without one, a thread looks again after 50 ms.
 #[test]
-fn a_message_wakes_and_so_does_the_end() {
+fn message_wakes_and_so_does_the_end() {
     const SOON: Duration = Duration::from_millis(10);
     sleeping::once_in_less_than(SOON, || {
         let settings = Settings::new(8).statistics(true);
@@ -253,7 +253,7 @@ fn a_message_wakes_and_so_does_the_end() {
 }
 
 #[test]
-fn a_timeout_is_kept() {
+fn timeout_is_kept() {
     let (publisher, _, shared) = ring::<u64>(8);
     let mut seen = shared.subscribable().subscribe();
     for timeout in [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(130)] {
@@ -268,7 +268,7 @@ fn a_timeout_is_kept() {
 /// How a type is aligned does not matter, up to what each ring's slots are.
 #[cfg(feature = "derive")]
 #[test]
-fn a_packed_type_meets_a_plain_one() {
+fn packed_type_meets_a_plain_one() {
     use annulus::Message;
 
     #[derive(Clone, Copy, Debug, PartialEq, Message)]

@@ -217,7 +217,7 @@ fn stopped_publisher_holds_up_no_other() {
 /// Of a batch of four, some are there when its publisher dies. The others are lost, for subscribers that poll
 /// and that sleep, and their slots are used in the next lap.
 #[test]
-fn a_batch_of_the_dead() {
+fn batch_of_the_dead() {
     for (there, step) in (0..4).flat_map(|there| Step::ALL.map(|step| (there, step))) {
         let Shared { handle: mut publisher, invitation, .. } = ring(32, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
@@ -249,7 +249,7 @@ fn a_batch_of_the_dead() {
 /// A publisher is stopped with three of its four messages still to come. The others pass over these slots,
 /// and it goes on.
 #[test]
-fn a_batch_of_the_stopped() {
+fn batch_of_the_stopped() {
     for step in [Step::Claimed, Step::Writing, Step::Written] {
         let Shared { handle: mut publisher, invitation, .. } = ring(32, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
@@ -345,7 +345,7 @@ fn message_without_a_slot_counts_as_lagged() {
 
 /// A publisher dies in the middle of a publish, and somebody closes the ring: the end is the same for all.
 #[test]
-fn a_close_beside_the_dead() {
+fn close_beside_the_dead() {
     for step in Step::ALL {
         let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
@@ -367,7 +367,7 @@ fn a_close_beside_the_dead() {
 /// A publisher dies after it has closed the ring, and before it has said where that ends. The next publisher
 /// that publishes or leaves says so.
 #[test]
-fn a_close_that_is_not_finished() {
+fn close_that_is_not_finished() {
     for leaves in [true, false] {
         let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();

@@ -21,7 +21,7 @@ fn all(subscriber: &mut NamedSubscriber<u64>) -> Vec<Received<u64>> {
 
 /// Publishers and subscribers by one name.
 #[test]
-fn a_ring_is_found_by_its_name() {
+fn ring_is_found_by_its_name() {
     let (_scratch, directory) = directory();
     let Shared { handle: mut own, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
@@ -44,7 +44,7 @@ fn a_ring_is_found_by_its_name() {
 
 /// The first process makes the ring, and has its name; the others join it.
 #[test]
-fn the_first_makes_it_and_others_join() {
+fn first_makes_it_and_others_join() {
     let (_scratch, directory) = directory();
     let threads: Vec<_> = (0..4)
         .map(|_| {

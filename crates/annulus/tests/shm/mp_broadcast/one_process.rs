@@ -69,7 +69,7 @@ fn verbs_publish() {
 /// A task that publishes waits for nobody.
 #[cfg(feature = "async")]
 #[test]
-fn a_task_publishes() {
+fn task_publishes() {
     use crate::support::tasks::block_on;
     use annulus::SendError;
     let Shared { handle: mut publisher, invitation, .. } = ring(4, 2).build::<u64>().unwrap();
@@ -83,7 +83,7 @@ fn a_task_publishes() {
 
 /// The options of the ring's memory are those of all its processes.
 #[test]
-fn the_memory_is_as_it_was_asked_for() {
+fn memory_is_as_it_was_asked_for() {
     let memory = Memory::prefer().prefault();
     let builder = Builder::new(Ring::new(16).memory(memory)).publishers(2);
     let Shared { handle: publisher, invitation, .. } = builder.build::<u64>().unwrap();
@@ -127,7 +127,7 @@ fn policy_decides_the_end_without_publishers() {
 
 /// A subscriber's process closes it for itself only.
 #[test]
-fn a_subscriber_closes_its_own_ring() {
+fn subscriber_closes_its_own_ring() {
     let Shared { handle: mut publisher, invitation, .. } = ring(8, 2).build::<u64>().unwrap();
     let [near, far] = [(); 2].map(|()| invitation.accept::<u64>().unwrap());
     let [mut here, mut there] = [&near, &far].map(|ring| ring.subscribable().subscribe());

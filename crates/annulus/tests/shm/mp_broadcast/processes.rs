@@ -244,7 +244,7 @@ fn a_publisher_that_is_stopped_inside_a_write() {
 
 /// The process that made the ring dies. The others go on, and a subscriber does not end.
 #[test]
-fn the_creator_is_killed() {
+fn creator_is_killed() {
     let mut child = Child::new("make 64");
     let invitation = Invitation::receive(&child.socket).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();

@@ -175,7 +175,7 @@ fn an_end_behind_the_head() {
 
 /// A consumer that comes after another one's end goes by that: what lies behind it is not received.
 #[test]
-fn the_next_consumer_keeps_to_the_end() {
+fn next_consumer_keeps_to_the_end() {
     let mut open = open_queue();
     open.producers[0].try_send_batch(&[1, 2]).unwrap();
     open.producers[1].try_send_batch(&[3, 4, 5]).unwrap();
@@ -223,7 +223,7 @@ fn second_look_takes_nothing_back() {
 
 /// Headers that could be, of queues that this library does not make.
 #[test]
-fn a_header_of_another_queue() {
+fn header_of_another_queue() {
     let open = open_queue();
     let (here, there) = UnixStream::pair().unwrap();
     // Its schema lies behind the cells.

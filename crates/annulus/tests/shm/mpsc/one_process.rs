@@ -334,7 +334,7 @@ fn impossible_queues_are_refused() {
 
 /// By name, in a directory.
 #[test]
-fn a_queue_has_a_name() {
+fn queue_has_a_name() {
     let path = std::env::temp_dir().join(format!("annulus-many-{}", std::process::id()));
     let directory = annulus::shm::Directory::open(&path).unwrap();
     let Shared { handle: mut consumer, invitation, .. } = queue(8, 2).build::<u64>().unwrap();

@@ -71,7 +71,7 @@ fn queue_that_all_producers_leave_is_open_or_ends() {
 
 /// Any process that closes the queue closes it for all, and wakes them.
 #[test]
-fn a_close_is_seen_by_all() {
+fn close_is_seen_by_all() {
     for closer in 0..2 {
         let Shared { handle: mut consumer, invitation, .. } = queue(1, 3).build::<u64>().unwrap();
         let invitation = invitation.with_wait_strategy(BLOCK);

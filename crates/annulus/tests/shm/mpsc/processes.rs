@@ -242,7 +242,7 @@ fn what_was_said(mut socket: &UnixStream) -> Vec<(u64, u64)> {
 
 /// A producer whose consumer is killed while it waits for room is told. What is left goes to a next consumer.
 #[test]
-fn a_consumer_that_is_killed() {
+fn consumer_that_is_killed() {
     for round in 0..rounds() {
         let mut child = Child::new("hold");
         let invitation = Invitation::receive(&child.socket).unwrap();
@@ -274,7 +274,7 @@ fn a_consumer_that_is_killed() {
 
 /// A producer that is stopped is alive: its place is its own, and the others go on.
 #[test]
-fn a_producer_that_is_stopped() {
+fn producer_that_is_stopped() {
     let Shared { handle: mut consumer, peers: places, invitation, .. } =
         ending(16, 2).build::<Payload>().unwrap();
     let child = guest("send 0", &invitation);
@@ -307,7 +307,7 @@ fn a_producer_that_is_stopped() {
 
 /// A consumer that is stopped: the rings are full, and the queue stays open.
 #[test]
-fn a_consumer_that_is_stopped() {
+fn consumer_that_is_stopped() {
     let child = Child::new("make block:100,10");
     let invitation = Invitation::receive(&child.socket).unwrap();
     child.stop();

@@ -181,7 +181,7 @@ fn second_look_takes_nothing_back() {
 
 /// Headers that could be, of queues that this library does not make.
 #[test]
-fn a_header_of_another_queue() {
+fn header_of_another_queue() {
     let (_producer, consumer, good, invitation) = open_queue();
     drop(consumer);
     let (here, there) = UnixStream::pair().unwrap();

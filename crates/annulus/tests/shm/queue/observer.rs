@@ -91,7 +91,7 @@ fn records_count_as_words() {
 
 /// The consumer's process has such a queue. Its numbers are those of all producers together.
 #[test]
-fn a_queue_of_several_producers_is_seen_as_one() {
+fn queue_of_several_producers_is_seen_as_one() {
     with_names("several", |directory| {
         let builder = mpsc::Builder::new(annulus::Settings::new(4).first(u64::MAX)).producers(3);
         let Shared { handle: mut consumer, peers: _places, invitation, .. } = builder.build::<u64>().unwrap();

@@ -36,7 +36,7 @@ fn placement_says_memory_is_shared() {
 
 /// Each process lists what it has of a ring that it gave a name, to its last handle here.
 #[test]
-fn a_ring_with_a_name_is_listed_to_the_last_handle_of_this_process() {
+fn ring_with_a_name_is_listed_to_the_last_handle_of_this_process() {
     let listed = |name| Observer::named(name).len();
     let (mut producer, mut consumer, _peers) = queue_of::<u64>(Settings::new(4).name("a queue across"));
     assert_eq!(listed("a queue across"), 1);
@@ -214,7 +214,7 @@ fn wake_ups_come() {
 }
 
 #[test]
-fn a_close_is_seen_on_the_other_side() {
+fn close_is_seen_on_the_other_side() {
     let (mut producer, mut consumer, [to_producer, to_consumer]) = queue_of::<u64>(Settings::new(4));
     producer.send(1).unwrap();
     consumer.close();
@@ -305,7 +305,7 @@ fn impossible_queues_are_refused() {
 
 /// By name, in a directory.
 #[test]
-fn a_queue_has_a_name() {
+fn queue_has_a_name() {
     let path = std::env::temp_dir().join(format!("annulus-queues-{}", std::process::id()));
     let directory = annulus::shm::Directory::open(&path).unwrap();
     let Shared { handle: mut producer, invitation, .. } =

@@ -76,7 +76,7 @@ fn verbs_come_to_the_end_of_the_dead() {
 
 /// All that it had sent is received, each once and in order; then the queue is closed.
 #[test]
-fn a_producer_that_is_killed() {
+fn producer_that_is_killed() {
     for round in 0..rounds() {
         let mut child = Child::new(["send 1", "send 3", "send 64", "send 1000"][round as usize % 4]);
         let invitation = Invitation::receive(&child.socket).unwrap();
@@ -99,7 +99,7 @@ fn a_producer_that_is_killed() {
 
 /// A producer dies while it writes: nothing of what it had not sent is received.
 #[test]
-fn a_producer_that_dies_inside_a_write() {
+fn producer_that_dies_inside_a_write() {
     let mut child = Child::new("half-written messages");
     let invitation = Invitation::receive(&child.socket).unwrap();
     let (mut consumer, peer) = spsc::consumer::<Payload>(&invitation).unwrap();
@@ -176,7 +176,7 @@ pub(crate) fn what_was_said(mut socket: &UnixStream) -> Vec<u64> {
 
 /// A producer whose consumer is killed while it waits for room is told.
 #[test]
-fn a_consumer_that_is_killed() {
+fn consumer_that_is_killed() {
     for round in 0..rounds() {
         let Shared { handle: mut producer, peers: peer, invitation, .. } =
             spsc::producer::<Payload>(Settings::new(4), WhenGone::Close).unwrap();
@@ -204,7 +204,7 @@ fn a_consumer_that_is_killed() {
 
 /// A process that is stopped is alive: the other one waits for it, and goes on with it.
 #[test]
-fn a_producer_that_is_stopped() {
+fn producer_that_is_stopped() {
     let child = Child::new("send 64");
     let (mut consumer, peer) =
         spsc::consumer::<Payload>(&Invitation::receive(&child.socket).unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn a_producer_that_is_stopped() {
 
 /// A consumer that is stopped: the queue is full, and stays open.
 #[test]
-fn a_consumer_that_is_stopped() {
+fn consumer_that_is_stopped() {
     let Shared { handle: mut producer, peers: peer, invitation, .. } =
         spsc::producer::<Payload>(Settings::new(4), WhenGone::Close).unwrap();
     let child = Child::new("receive block:100,10");

@@ -137,7 +137,7 @@ proptest! {
 
 /// What a length that can't be does: the queue is closed, and nothing behind it is read.
 #[test]
-fn a_length_that_can_not_be_closes_the_queue() {
+fn length_that_can_not_be_closes_the_queue() {
     let (mut producer, mut consumer, peer, file) = queue_of(Settings::new(120));
     producer.write(b"one").unwrap();
     producer.write(b"two").unwrap();
@@ -179,7 +179,7 @@ fn record_that_is_changed_while_it_is_read() {
 
 /// All records that it had written are read, each once and in order; then the queue is closed.
 #[test]
-fn a_producer_that_is_killed() {
+fn producer_that_is_killed() {
     for round in 0..rounds() {
         let mut child = Child::new(["write 2", "write 100", "write 4096"][round as usize % 3]);
         let (mut consumer, peer) = bytes::consumer(&Invitation::receive(&child.socket).unwrap()).unwrap();
@@ -251,7 +251,7 @@ fn consumers_that_are_killed() {
 
 /// A producer dies while it writes a record: nothing of it is read.
 #[test]
-fn a_producer_that_dies_inside_a_write() {
+fn producer_that_dies_inside_a_write() {
     let mut child = Child::new("half-written records");
     let (mut consumer, peer) = bytes::consumer(&Invitation::receive(&child.socket).unwrap()).unwrap();
     assert_eq!(consumer.read().unwrap().to_vec(), record(0, 200));
@@ -263,7 +263,7 @@ fn a_producer_that_dies_inside_a_write() {
 
 /// A producer that is stopped is alive: its reader waits for it, and goes on with it.
 #[test]
-fn a_producer_that_is_stopped() {
+fn producer_that_is_stopped() {
     let child = Child::new("write 100");
     let (mut consumer, peer) = bytes::consumer(&Invitation::receive(&child.socket).unwrap()).unwrap();
     child.stop();

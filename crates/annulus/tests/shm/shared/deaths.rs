@@ -47,7 +47,7 @@ fn name_of_a_killed_process_is_replaced() {
 }
 
 #[test]
-fn a_process_that_ends_as_it_should_leaves_nothing() {
+fn process_that_ends_as_it_should_leaves_nothing() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     assert_eq!(child.ask("publish a"), "published");
@@ -58,7 +58,7 @@ fn a_process_that_ends_as_it_should_leaves_nothing() {
 }
 
 #[test]
-fn a_process_that_is_stopped_is_alive() {
+fn process_that_is_stopped_is_alive() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     assert_eq!(child.ask("publish a"), "published");
@@ -74,7 +74,7 @@ fn a_process_that_is_stopped_is_alive() {
 
 /// The process stays, with its number and its start. But all that it had is closed.
 #[test]
-fn a_process_that_becomes_another_program_is_dead() {
+fn process_that_becomes_another_program_is_dead() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     assert_eq!(child.ask("publish a"), "published");
@@ -96,7 +96,7 @@ fn a_process_that_becomes_another_program_is_dead() {
 /// Wherever a process is killed that gives names and takes them back: the next one has the name at once, and
 /// nothing stays.
 #[test]
-fn a_kill_at_any_point_leaves_nothing_in_the_way() {
+fn kill_at_any_point_leaves_nothing_in_the_way() {
     let (_scratch, directory) = directory();
     let mut dice = 7_u64;
     let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(60, |rounds| rounds.parse().unwrap());
@@ -173,7 +173,7 @@ fn is_taken(child: &mut Child, name: &str) {
 }
 
 #[test]
-fn a_process_with_another_clock_is_alive() {
+fn process_with_another_clock_is_alive() {
     let (_scratch, directory) = directory();
     let Some(mut child) = Child::of_time_namespace(directory.path()) else {
         eprintln!("skipped: only root gives processes a clock of their own (unshare)");
@@ -191,7 +191,7 @@ fn a_process_with_another_clock_is_alive() {
 
 /// As where `/proc` is mounted with `hidepid`.
 #[test]
-fn a_process_that_proc_hides_is_alive() {
+fn process_that_proc_hides_is_alive() {
     let scratch = Scratch::new();
     let nothing = scratch.path("nothing");
     fs::create_dir(&nothing).unwrap();
@@ -215,7 +215,7 @@ fn a_process_that_proc_hides_is_alive() {
 
 /// Process numbers of its own, beside a `/proc` with those of all.
 #[test]
-fn a_proc_of_other_numbers_leads_to_the_right_process() {
+fn proc_of_other_numbers_leads_to_the_right_process() {
     let (_scratch, directory) = directory();
     let Some(mut child) = Child::of_numbers(directory.path()) else {
         eprintln!("skipped: only root gives processes numbers of their own (unshare)");

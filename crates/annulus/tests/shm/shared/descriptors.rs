@@ -60,7 +60,7 @@ fn extra_ones_are_closed() {
 }
 
 #[test]
-fn an_end_and_a_byte_alone_are_errors() {
+fn end_and_a_byte_alone_are_errors() {
     let (mut here, there) = UnixStream::pair().unwrap();
     here.write_all(b"x").unwrap();
     let error = recv_fd(&there).unwrap_err();
@@ -79,7 +79,7 @@ fn an_end_and_a_byte_alone_are_errors() {
 }
 
 #[test]
-fn a_descriptor_that_may_not_be_opened_is_an_error() {
+fn descriptor_that_may_not_be_opened_is_an_error() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     // The limit is the process's.

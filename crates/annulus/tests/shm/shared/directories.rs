@@ -18,7 +18,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_new_one_is_the_users_alone() {
+fn new_one_is_the_users_alone() {
     let scratch = Scratch::new();
     let path = scratch.path("new");
     let directory = Directory::open(&path).unwrap();
@@ -48,7 +48,7 @@ fn directory_that_others_may_change_is_refused() {
 }
 
 #[test]
-fn a_shared_one_has_its_mode_whatever_the_mask() {
+fn shared_one_has_its_mode_whatever_the_mask() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o775).unwrap();
@@ -80,7 +80,7 @@ fn files_have_their_mode_under_any_mask() {
 
 /// Each process that makes the directory at the same time has the one that stays, with its mode.
 #[test]
-fn a_directory_that_many_make_is_one() {
+fn directory_that_many_make_is_one() {
     for _ in 0..20 {
         let scratch = Scratch::new();
         let path = scratch.path("names");
@@ -131,7 +131,7 @@ fn directory_of_another_user_is_refused() {
 }
 
 #[test]
-fn the_file_of_another_user_is_refused() {
+fn file_of_another_user_is_refused() {
     let (_scratch, directory) = crate::shared::directory();
     let path = directory.path().join("a.ring");
     fs::write(&path, "").unwrap();
@@ -169,7 +169,7 @@ fn error_for_another_user_says_the_socket_is_missing() {
 
 /// The directory that a process of this user gets, with such a variable.
 #[test]
-fn the_users_own() {
+fn directory_of_the_user_is_found() {
     let print = |runtime: Option<&Path>| {
         let mut command = again("shared::directories::prints_the_users_own");
         match runtime {
@@ -196,7 +196,7 @@ fn prints_the_users_own() {
 
 /// What a program that cleans up takes for old goes: the names of living processes do not, nor their sockets.
 #[test]
-fn a_name_of_a_living_process_never_gets_old() {
+fn name_of_a_living_process_never_gets_old() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o770).unwrap();

@@ -81,7 +81,7 @@ fn threads_end_with_their_names() {
 
 /// The file can't be put there: the socket goes, too.
 #[test]
-fn a_name_that_cant_be_given_leaves_no_socket() {
+fn name_that_cant_be_given_leaves_no_socket() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o750).unwrap();
@@ -93,7 +93,7 @@ fn a_name_that_cant_be_given_leaves_no_socket() {
 
 /// Nor can the socket: no file of it stays.
 #[test]
-fn a_socket_that_cant_be_put_there() {
+fn socket_that_cant_be_put_there() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o750).unwrap();
@@ -105,7 +105,7 @@ fn a_socket_that_cant_be_put_there() {
 
 /// A directory for all but a group: files stay with the group of their user, and the socket is for all.
 #[test]
-fn a_directory_for_others_without_a_group() {
+fn directory_for_others_without_a_group() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o705).unwrap();
@@ -236,7 +236,7 @@ fn process_that_is_stopped_does_not_answer() {
 
 /// A user that may write there can make a file that names any process. It is not believed.
 #[test]
-fn a_file_of_another_user_opens_no_descriptor_of_a_third() {
+fn file_of_another_user_opens_no_descriptor_of_a_third() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
     assert_eq!(one.ask("publish secret"), "published");
     let text = fs::read_to_string(path.join("secret.ring")).unwrap();
@@ -387,7 +387,7 @@ fn subscriber_waits_for_an_answer_only_as_long_as_it_may() {
 
 /// The kernel hides what a protected process has from its own user, too: a socket answers.
 #[test]
-fn a_protected_process_of_one_user_answers() {
+fn protected_process_of_one_user_answers() {
     let scratch = Scratch::new();
     fs::set_permissions(&scratch.0, Permissions::from_mode(0o777)).unwrap();
     let path = scratch.path("names");

@@ -51,7 +51,7 @@ fn header_with(schema: &[u8], fingerprint: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_header_of_the_page_is_read() {
+fn header_of_the_page_is_read() {
     let info = RingInfo::of(fixed(&header())).unwrap();
     assert_eq!((info.kind(), info.capacity()), (annulus::shm::ShmKind::Spsc, 64));
     assert_eq!((info.payload_bytes(), info.payload_alignment(), info.slot_bytes()), (16, 8, 16));

@@ -13,7 +13,7 @@ use crate::support::alone;
 /// A longer file ends its process by a signal: the file of a name has some hundred bytes, and one line more
 /// at its end.
 #[test]
-fn a_file_that_may_not_be_so_long_is_an_error() {
+fn file_that_may_not_be_so_long_is_an_error() {
     alone!();
     let (_scratch, directory) = directory();
     let before = getrlimit(Resource::Fsize);
@@ -35,7 +35,7 @@ fn a_file_that_may_not_be_so_long_is_an_error() {
 
 /// Whichever descriptor is the first one too many.
 #[test]
-fn a_descriptor_too_many_is_an_error() {
+fn descriptor_too_many_is_an_error() {
     alone!();
     let scratch = Scratch::new();
     let before = getrlimit(Resource::Nofile);

@@ -14,7 +14,7 @@ fn fingerprint() -> Fingerprint {
 }
 
 #[test]
-fn a_name_leads_to_the_descriptor() {
+fn name_leads_to_the_descriptor() {
     let (_scratch, directory) = directory();
     let published = directory.publish("quotes", memory("hello"), fingerprint()).unwrap();
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_name_ends_with_its_guard() {
 }
 
 #[test]
-fn a_name_is_for_one() {
+fn name_is_for_one() {
     let (_scratch, directory) = directory();
     let published = directory.publish("a", memory("1"), fingerprint()).unwrap();
     let error = directory.publish("a", memory("2"), fingerprint()).unwrap_err();
@@ -136,7 +136,7 @@ fn unlocked_name_is_replaced() {
 }
 
 #[test]
-fn the_list_has_all_names() {
+fn list_has_all_names() {
     let (_scratch, directory) = directory();
     assert_eq!(directory.list().unwrap(), []);
     let guards: Vec<_> =
@@ -211,7 +211,7 @@ fn lock_shows_a_process_of_another_container() {
 
 /// Its start is another one than its file says (it was restored from a checkpoint, say): it has the file.
 #[test]
-fn a_process_that_has_the_file_is_alive_whatever_its_start() {
+fn process_that_has_the_file_is_alive_whatever_its_start() {
     let (_scratch, directory) = directory();
     let path = directory.path().join("a.ring");
     let published = directory.publish("a", memory(""), fingerprint()).unwrap();
@@ -237,7 +237,7 @@ fn a_process_that_has_the_file_is_alive_whatever_its_start() {
 }
 
 #[test]
-fn a_name_that_says_closed_is_none() {
+fn name_that_says_closed_is_none() {
     let (_scratch, directory) = directory();
     let path = directory.path().join("a.ring");
     let published = directory.publish("a", memory(""), fingerprint()).unwrap();
@@ -286,7 +286,7 @@ fn name_of_anothers_ring_leads_to_all_of_it() {
 
 /// The kernel cuts the name of a process at 15 bytes, in the middle of a letter.
 #[test]
-fn a_process_whose_name_is_no_text_has_rings() {
+fn process_whose_name_is_no_text_has_rings() {
     alone!();
     fs::write("/proc/self/comm", b"fourteen bytes\xc3\xa4").unwrap();
     assert!(fs::read_to_string("/proc/self/stat").is_err(), "its name is no text");

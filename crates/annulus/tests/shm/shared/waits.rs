@@ -9,7 +9,7 @@ use crate::shared::child::Child;
 use crate::shared::{directory, memory};
 
 #[test]
-fn a_reader_may_come_first() {
+fn reader_may_come_first() {
     let (_scratch, directory) = directory();
     // What a crash left does not end the wait.
     fs::write(directory.path().join("a.ring"), "left").unwrap();
@@ -38,7 +38,7 @@ fn many_waits_and_names_meet() {
 
 /// The directory is removed under one that waits, and made anew: the name is found there.
 #[test]
-fn a_wait_goes_by_the_path() {
+fn wait_goes_by_the_path() {
     let (_scratch, directory) = directory();
     let path = directory.path().to_path_buf();
     fs::remove_dir(&path).unwrap();
@@ -63,13 +63,13 @@ fn a_wait_goes_by_the_path() {
 
 /// A path that is relative is what it was when the directory was opened.
 #[test]
-fn a_relative_path_stays() {
+fn relative_path_stays() {
     let directory = Directory::with_mode(".", 0o777).unwrap();
     assert_eq!(directory.path(), std::env::current_dir().unwrap());
 }
 
 #[test]
-fn a_wait_ends_in_time() {
+fn wait_ends_in_time() {
     let (_scratch, directory) = directory();
     let begun = Instant::now();
     for timeout in [Duration::ZERO, Duration::from_millis(50)] {

@@ -67,7 +67,7 @@ fn the_end_wakes_a_task() {
 
 /// A select sleeps, and does not look again and again.
 #[test]
-fn a_message_wakes_a_select() {
+fn message_wakes_a_select() {
     for chosen in 0..3 {
         let rings = [maker("publish"), maker("publish lossless"), maker("publish several")];
         let mut first = rings[0].1.accept::<u64>().unwrap().subscribable().subscribe();
@@ -93,12 +93,12 @@ fn a_message_wakes_a_select() {
 
 /// A notifier in a worker of `epoll`.
 #[test]
-fn a_message_wakes_a_notifier() {
+fn message_wakes_a_notifier() {
     wakes_a_notifier("publish");
 }
 
 #[test]
-fn a_message_of_several_publishers_wakes_a_notifier() {
+fn message_of_several_publishers_wakes_a_notifier() {
     wakes_a_notifier("publish several");
 }
 
@@ -157,7 +157,7 @@ fn room_wakes_a_publisher() {
 
 /// A worker stops, though it has a wake-up that nobody counts.
 #[test]
-fn a_worker_stops() {
+fn worker_stops() {
     let (publisher, invitation) = maker("publish");
     let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     let (tell, told) = mpsc::channel();

@@ -7,7 +7,7 @@ use annulus::{RecvError, SendError};
 use crate::tasks::{Running, guest, maker};
 
 #[test]
-fn a_message_wakes_a_task_and_so_does_death() {
+fn message_wakes_a_task_and_so_does_death() {
     let (mut producer, invitation) = maker("send");
     let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let task = Running::new(move || async move {

@@ -125,7 +125,7 @@ fn thread_exists_while_a_task_waits() {
 
 /// An executor that drops all that there is of the ring inside its `wake`, which runs on that thread.
 #[test]
-fn a_wake_may_drop_the_ring() {
+fn wake_may_drop_the_ring() {
     type Messages = std::pin::Pin<Box<dyn Stream<Item = u64> + Send>>;
     struct DropsAll(Mutex<Option<Messages>>);
     impl Wake for DropsAll {

@@ -71,7 +71,7 @@ fn subscribers_that_come_and_go_allocate_nothing() {
 /// Cells are kept for the next subscribers, and there are no more of them than subscribers at one time: they
 /// come in families of eight.
 #[test]
-fn the_most_subscribers_at_one_time_decide() {
+fn most_subscribers_at_one_time_decide() {
     let (_publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let most: u64 = if cfg!(miri) { 30 } else { 1000 };
     let crowd = |count: u64| -> Vec<_> { (0..count).map(|_| subscribable.subscribe()).collect() };

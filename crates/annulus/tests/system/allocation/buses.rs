@@ -10,7 +10,7 @@ use crate::counting::{allocations, gives_back};
 use crate::support::alone;
 
 #[test]
-fn a_hit_allocates_nothing() {
+fn hit_allocates_nothing() {
     let (bus, typed) = (Bus::<u64>::new(8), TypedBus::new(8));
     let names: Vec<_> = (0..200).map(|number| format!("topic number {number}")).collect();
     let look_up = |name: &str| {
@@ -30,7 +30,7 @@ fn a_hit_allocates_nothing() {
 /// A lossless topic makes places for subscribers where it has more of them than ever before, for eight at a
 /// time. The first has its place in the ring.
 #[test]
-fn a_hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
+fn hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
     let bus = Bus::<u64, Lossless>::with(Settings::new(8));
     let others = || drop((bus.publisher("a"), bus.subscribable("a"), bus.contains("a")));
     others();
@@ -47,7 +47,7 @@ fn a_hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
 
 /// A pattern for another type makes no subscriber of a topic, whichever of the two came first.
 #[test]
-fn a_pattern_of_another_type_makes_no_subscriber() {
+fn pattern_of_another_type_makes_no_subscriber() {
     // The list of rings that have a name is one for the process: other tests' topics make it grow here.
     alone!();
     let bus = TypedBus::<Lossless>::with(Settings::new(8));
@@ -68,7 +68,7 @@ fn a_pattern_of_another_type_makes_no_subscriber() {
 /// The first wait makes places in the rings, and no later one does.
 #[cfg(feature = "std")]
 #[test]
-fn a_pattern_waits_in_places_that_it_has() {
+fn pattern_waits_in_places_that_it_has() {
     let bus = Bus::<u64>::new(8);
     let mut publishers = ["a", "b"].map(|name| bus.publisher(name));
     let mut matching = bus.subscribe_matching("*").unwrap();
@@ -85,7 +85,7 @@ fn a_pattern_waits_in_places_that_it_has() {
 }
 
 #[test]
-fn a_removed_topic_gives_its_memory_back() {
+fn removed_topic_gives_its_memory_back() {
     // As above.
     alone!();
     let bus = Bus::<u64>::new(1024);

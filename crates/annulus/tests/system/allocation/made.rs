@@ -24,7 +24,7 @@ fn with_reader<P, S, R>((publisher, subscribable): (P, S), subscribe: impl FnOnc
 /// The slots lie in one block with what the handles share, where they are small: decision 0136. Larger ones
 /// are a block of their own.
 #[test]
-fn a_small_ring_is_one_block() {
+fn small_ring_is_one_block() {
     assert_eq!(calls(|| annulus::spsc::channel::<u64>(64)), 1);
     assert_eq!(calls(|| annulus::mpsc::channel::<u64>(64)), 1);
     assert_eq!(calls(|| annulus::spmc::channel::<u64>(64)), 1);
@@ -45,7 +45,7 @@ fn a_small_ring_is_one_block() {
 
 /// A table of lanes comes with the second producer, beside its ring: three blocks for both.
 #[test]
-fn a_second_producer_brings_the_table_of_lanes() {
+fn second_producer_brings_the_table_of_lanes() {
     let (first, _consumer) = annulus::mpsc::channel::<u64>(64);
     let mut second = None;
     assert_eq!(allocations(|| second = Some(first.clone())), 4);
@@ -54,7 +54,7 @@ fn a_second_producer_brings_the_table_of_lanes() {
 
 /// Its answer's, which the receiver frees.
 #[test]
-fn a_question_is_one_block() {
+fn question_is_one_block() {
     let (mut client, mut server) = annulus::service::channel::<u64, u64>(64);
     let mut counts = [0; 3];
     // What is made once for all is made in the first round.
@@ -72,7 +72,7 @@ fn a_question_is_one_block() {
 
 /// What holds one value is one block.
 #[test]
-fn a_channel_of_one_value_is_one_block() {
+fn channel_of_one_value_is_one_block() {
     assert_eq!(calls(annulus::oneshot::channel::<u64>), 1);
     #[cfg(feature = "std")]
     assert_eq!(calls(|| annulus::watch::channel(0_u64)), 1);

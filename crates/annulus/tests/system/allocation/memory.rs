@@ -3,7 +3,7 @@
 use crate::counting::gives_back;
 
 #[test]
-fn a_ring_gives_its_memory_back() {
+fn ring_gives_its_memory_back() {
     gives_back("a ring", || {
         let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
         drop((subscribable.subscribe(), publisher, subscribable));

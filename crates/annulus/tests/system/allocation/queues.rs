@@ -52,7 +52,7 @@ fn queues_of_one_consumer_allocate_nothing() {
 
 /// The join has allocated all that the consumer needs to know of the producer.
 #[test]
-fn a_receive_allocates_nothing_however_many_producers_there_are() {
+fn receive_allocates_nothing_however_many_producers_there_are() {
     let (producer, mut consumer) = annulus::mpsc::channel::<u64>(4);
     let mut producers: Vec<_> = (0..200).map(|_| producer.clone()).collect();
     let count = allocations(|| {
@@ -136,7 +136,7 @@ fn queues_of_many_consumers_allocate_nothing() {
 }
 
 #[test]
-fn the_shared_queue_allocates_nothing() {
+fn shared_queue_allocates_nothing() {
     let (sender, receiver) = annulus::queue::ordered::channel::<u64>(16);
     let mut buffer = [0; 8];
     steady(|round| {

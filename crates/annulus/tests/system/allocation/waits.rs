@@ -23,7 +23,7 @@ fn of_all(consumers: &mut [spsc::Consumer<u64>]) -> Select<'_> {
 }
 
 #[test]
-fn a_select_that_waits_again_allocates_nothing() {
+fn select_that_waits_again_allocates_nothing() {
     let (mut producers, mut consumers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::channel::<u64>(4)).unzip();
     for consumer in &mut consumers {
         consumer.set_wait_strategy(BLOCK);
@@ -62,7 +62,7 @@ mod tasks {
     use crate::support::tasks::Counting;
 
     #[test]
-    fn a_task_that_waits_again_allocates_nothing() {
+    fn task_that_waits_again_allocates_nothing() {
         let (sender, receiver) = ordered::channel(4);
         let count = Counting::new();
         steady(|round| {

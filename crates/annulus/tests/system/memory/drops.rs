@@ -8,7 +8,7 @@ use crate::memory::rings::{KINDS, same};
 use crate::support::alone;
 
 #[test]
-fn the_last_handle_unmaps() {
+fn last_handle_unmaps() {
     alone!();
     for make in KINDS {
         let made = make(Memory::require().prefault()).unwrap();
@@ -45,7 +45,7 @@ fn many_rings_leave_nothing() {
 }
 
 #[test]
-fn a_buffer_keeps_the_slabs_of_its_pool() {
+fn buffer_keeps_the_slabs_of_its_pool() {
     alone!();
     let memory = Memory::require().lock();
     let before = status("VmLck");

@@ -160,7 +160,7 @@ fn every_builder_has_them() {
 }
 
 #[test]
-fn a_pool_says_which_option_it_lacks() {
+fn pool_says_which_option_it_lacks() {
     alone!();
     let memory = Memory::require().huge_pages(HugePages::Size(3));
     let error = annulus::pool::BufferPool::with_memory(1024, 4, memory).unwrap_err();

@@ -27,7 +27,7 @@ fn every_page_is_locked_until_the_drop() {
 }
 
 #[test]
-fn a_lock_that_was_undone_shows() {
+fn lock_that_was_undone_shows() {
     alone!();
     let memory = Memory::require().lock();
     let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(BYTES / 8).memory(memory)).unwrap();

@@ -46,7 +46,7 @@ fn node_here() -> usize {
 }
 
 #[test]
-fn the_slots_are_on_their_node() {
+fn slots_are_on_their_node() {
     alone!();
     for make in KINDS {
         for (memory, mode) in [(Memory::require(), BIND), (Memory::prefer(), PREFERRED)] {

@@ -203,7 +203,7 @@ fn joiner_may_lock_its_mapping() {
 
 /// A lock that somebody has undone.
 #[test]
-fn a_shared_lock_that_was_undone_shows() {
+fn shared_lock_that_was_undone_shows() {
     alone!();
     for make in KINDS {
         let made = make(Memory::require().lock()).unwrap();

@@ -36,7 +36,7 @@ fn every_page_is_there() {
 }
 
 #[test]
-fn a_page_that_went_away_shows() {
+fn page_that_went_away_shows() {
     alone!();
     let memory = Memory::require().prefault();
     let (mut producer, mut consumer) = spsc::with::<u64>(Settings::new(BYTES / 8).memory(memory)).unwrap();
@@ -87,7 +87,7 @@ fn topic_of_a_bus_has_the_memory_options() {
 struct Wide(u8);
 
 #[test]
-fn a_slot_may_have_a_large_alignment() {
+fn slot_may_have_a_large_alignment() {
     alone!();
     let memory = Memory::require().prefault();
     let (mut producer, mut consumer) = spsc::with::<Wide>(Settings::new(3).memory(memory)).unwrap();

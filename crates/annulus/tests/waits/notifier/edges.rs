@@ -13,7 +13,7 @@ use crate::notifier::{is_readable, writes};
 use crate::support::{spawn, without_standing_still};
 
 #[test]
-fn an_armed_one_is_quiet_until_something_comes() {
+fn armed_one_is_quiet_until_something_comes() {
     let (mut producer, consumer) = spsc::channel(4);
     let mut notifier = Notifier::new(consumer).unwrap();
     assert!(!is_readable(&notifier));
@@ -49,7 +49,7 @@ fn one_write_for_each_arming() {
 }
 
 #[test]
-fn a_disarmed_one_is_not_woken() {
+fn disarmed_one_is_not_woken() {
     let (mut producer, consumer) = spsc::channel(4);
     let mut notifier = Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), Armed);
@@ -152,7 +152,7 @@ fn a_wake_up_goes_on() {
 
 /// A receiver that finds nothing has used its wake-up.
 #[test]
-fn a_wake_up_that_was_used_does_not_go_on() {
+fn wake_up_that_was_used_does_not_go_on() {
     let (mut producer, consumer) = spmc::channel(4);
     let mut other = Notifier::new(consumer.clone()).unwrap();
     let mut woken = Notifier::new(consumer).unwrap();
@@ -207,7 +207,7 @@ fn closed_descriptor_is_not_written_to() {
 
 /// A thread that blocks and a notifier share a queue.
 #[test]
-fn a_thread_and_a_notifier_share_a_queue() {
+fn thread_and_a_notifier_share_a_queue() {
     const COUNT: u64 = 20_000;
     without_standing_still(|| {
         let (mut producer, consumer) = spmc::channel(4);

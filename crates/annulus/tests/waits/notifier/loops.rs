@@ -103,7 +103,7 @@ fn loop_by_tokio_loses_nothing() {
 
 /// As the documentation says it: the notifier itself is in the `AsyncFd`.
 #[test]
-fn a_notifier_is_in_an_async_fd() {
+fn notifier_is_in_an_async_fd() {
     const COUNT: u64 = 10_000;
     without_standing_still(|| {
         let (mut producer, consumer) = spsc::channel(4);
@@ -135,7 +135,7 @@ fn a_notifier_is_in_an_async_fd() {
 
 /// A loop at which nothing comes sleeps, and one message ends its wait.
 #[test]
-fn an_idle_loop_uses_no_core() {
+fn idle_loop_uses_no_core() {
     let (mut publisher, source) = broadcast::lossy(4);
     let mut notifier = Notifier::new(source.subscribe()).unwrap();
     let (waiting, sleeper) = sleeping::spawn(move || {

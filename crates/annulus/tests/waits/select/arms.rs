@@ -146,7 +146,7 @@ fn an_end_is_reported_as_by_the_verb() {
 
 /// A value belongs to the program until its arm is chosen.
 #[test]
-fn a_value_is_made_only_for_its_arm() {
+fn value_is_made_only_for_its_arm() {
     let (mut producer, mut consumer) = spsc::channel(1);
     let (sender, receiver) = ordered::channel(1);
     producer.send("first".to_owned()).unwrap();
@@ -332,7 +332,7 @@ fn handles_are_free_in_all_expressions() {
 
 /// The verb's own room is claimed before the value is made; afterwards the handle is free.
 #[test]
-fn a_handle_that_sent_sends_again() {
+fn handle_that_sent_sends_again() {
     macro_rules! sends_twice {
         ($sender:ident . $verb:ident ($first:expr, $second:expr)) => {
             select! {

@@ -108,7 +108,7 @@ fn select_names_the_ready_arm() {
 
 /// It takes nothing, so another consumer must be woken for the message.
 #[test]
-fn a_message_that_select_leaves_wakes_another() {
+fn message_that_select_leaves_wakes_another() {
     for _ in 0..if cfg!(miri) { 2 } else { 50 } {
         let (sender, receiver) = ordered::channel(4);
         thread::scope(|scope| {

@@ -188,7 +188,7 @@ fn room_at_a_gate_wakes_a_select() {
 
 /// A thread that waits for long sleeps.
 #[test]
-fn a_sleeping_select_uses_no_core() {
+fn sleeping_select_uses_no_core() {
     let (_a, mut first) = spsc::channel::<u64>(4);
     let (mut b, mut second) = mpsc::channel(4);
     let (reader, sleeper) = sleeping::spawn(move || {

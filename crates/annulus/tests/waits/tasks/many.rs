@@ -55,7 +55,7 @@ fn message_wakes_one_task_of_many() {
 
 /// After a peak, a wait costs only as much as the present number of waiters.
 #[test]
-fn a_wait_after_a_peak_is_as_before() {
+fn wait_after_a_peak_is_as_before() {
     let (sender, receiver) = ordered::channel(4);
     let count = Counting::new();
     let round_trips = |what| {

@@ -74,7 +74,7 @@ fn a_batch_goes_on_after_a_stop() {
 
 /// A batch that has no end of its own ends at a stop: another message is always there.
 #[test]
-fn a_stop_ends_a_batch_without_end() {
+fn stop_ends_a_batch_without_end() {
     without_standing_still(|| {
         let (mut producer, consumer) = spsc::channel(4);
         producer.send(0).unwrap();
@@ -135,7 +135,7 @@ fn message_of_a_stage_is_processed_after_its_handler() {
 
 /// A handler that waits for a credit, which a worker behind it gives back for each event: two are there.
 #[test]
-fn a_worker_behind_gives_credits_back() {
+fn worker_behind_gives_credits_back() {
     const COUNT: u64 = 3 * CAPACITY as u64;
     without_standing_still(|| {
         let (mut publisher, subscribable) = event::channel(CAPACITY, || 0);
@@ -158,7 +158,7 @@ fn a_worker_behind_gives_credits_back() {
 
 /// The number of a message is that of its ring, whatever was lost or received before.
 #[test]
-fn a_handler_gets_the_number_of_its_message() {
+fn handler_gets_the_number_of_its_message() {
     fn numbered<R: Receive<Item = u64> + Numbered + Send + 'static>(receiver: R) -> Worker<Numbers> {
         let handler = |seen: &mut Numbers, message, at: Delivery| seen.push((message, at));
         Worker::builder(receiver, Vec::new()).max_batch(3).spawn_numbered(handler).unwrap()

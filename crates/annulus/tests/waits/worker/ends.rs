@@ -29,7 +29,7 @@ fn stop_comes_after_earlier_messages() {
 }
 
 #[test]
-fn a_stop_now_comes_after_one_message() {
+fn stop_now_comes_after_one_message() {
     for_each(CAPACITY, |ring| {
         let Ring { mut send, begin, .. } = ring;
         let (gate, before) = Gate::new();
@@ -49,7 +49,7 @@ fn a_stop_now_comes_after_one_message() {
 
 /// It does not wait for stages before it, and handles what they have processed.
 #[test]
-fn a_stop_of_a_stage() {
+fn stop_of_a_stage() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = broadcast::lossless(CAPACITY);
         let mut first = subscribable.subscribe_tracked();
@@ -75,7 +75,7 @@ fn a_stop_of_a_stage() {
 /// The handler was told that another message comes, and that one is overwritten before it gets it. Those
 /// before the stage process nothing any more.
 #[test]
-fn a_stop_of_a_lossy_stage_that_lost_the_rest_of_a_batch() {
+fn stop_of_a_lossy_stage_that_lost_the_rest_of_a_batch() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = broadcast::lossy(4);
         let mut first = subscribable.subscribe_tracked();
@@ -97,7 +97,7 @@ fn a_stop_of_a_lossy_stage_that_lost_the_rest_of_a_batch() {
 
 /// However it sleeps, with a timeout or without, and however it is stopped.
 #[test]
-fn a_stop_wakes_a_sleeper() {
+fn stop_wakes_a_sleeper() {
     for idle in [None, Some(Duration::from_secs(3600))] {
         for now in [false, true] {
             for_each(CAPACITY, move |ring| {
@@ -226,7 +226,7 @@ fn a_panic_is_noted_before_the_receiver_is_dropped() {
 }
 
 #[test]
-fn the_handler_may_stop_its_worker() {
+fn handler_may_stop_its_worker() {
     for now in [false, true] {
         let (mut producer, consumer) = spsc::channel(CAPACITY);
         (0..10).for_each(|number| producer.send(number).unwrap());
@@ -267,7 +267,7 @@ fn stopped_worker_handles_earlier_messages() {
 }
 
 #[test]
-fn a_worker_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
+fn worker_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
     let handled = Arc::new(AtomicU64::new(0));
     let until = |condition: &dyn Fn() -> bool| {
         let begun = Instant::now();

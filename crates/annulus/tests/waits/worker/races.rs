@@ -60,7 +60,7 @@ fn starts_and_stops() {
 
 /// What a thread has sent before it stops a worker is handled, while others send on without end.
 #[test]
-fn a_stop_beside_senders() {
+fn stop_beside_senders() {
     const ROUNDS: usize = if cfg!(miri) { 2 } else { 200 };
     fn check<R: Receive<Item = u64> + Send + 'static, S: Clone + Send + 'static>(
         make: impl Fn() -> (S, R),
@@ -100,7 +100,7 @@ fn a_stop_beside_senders() {
 /// Where two workers share a queue, and one that was woken for a message is stopped, the other one gets the
 /// message.
 #[test]
-fn a_wake_up_goes_on_to_the_other_worker() {
+fn wake_up_goes_on_to_the_other_worker() {
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 3_000 };
     without_standing_still(|| {
         let mut dice = Pauses::new(3);

@@ -112,7 +112,7 @@ fn handles_are_shown() {
 }
 
 #[test]
-fn a_name_and_a_core() {
+fn name_and_a_core() {
     let (mut producer, consumer) = spsc::channel(4);
     let handler = |name: &mut String, (), _| *name = thread::current().name().unwrap().to_owned();
     let worker = Worker::builder(consumer, String::new()).name("orders").spawn(handler).unwrap();
@@ -145,7 +145,7 @@ fn a_core_of_its_own() {
 
 /// What there is no core for comes back whole, and may be tried again.
 #[test]
-fn a_core_that_is_not_there() {
+fn core_that_is_not_there() {
     for core in [100_000, 1023] {
         let (mut producer, consumer) = spsc::channel(4);
         producer.send(7).unwrap();
