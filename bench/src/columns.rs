@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_number_has_no_point() {
+    fn whole_number_has_no_point() {
         let text = serde_json::to_string(&[0.0, 0.7307, 26.46, 12_550.0, 1.235e9].map(number)).unwrap();
         assert_eq!(text, "[0,0.7307,26.46,12550,1235000000]");
     }

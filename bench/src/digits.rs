@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_has_four_digits_and_is_the_one_that_they_say() {
+    fn number_has_four_digits_and_is_the_one_that_they_say() {
         let values = [0.0, 0.730_689_75, 1.954_019_500_000_000_2, 26.461_51, 999.95, 12_548.3, 1.234_56e9];
         assert_eq!(values.map(rounded), [0.0, 0.7307, 1.954, 26.46, 1000.0, 12_550.0, 1.235e9]);
     }

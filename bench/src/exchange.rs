@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_is_found_for_each_message() {
+    fn latency_is_found_for_each_message() {
         let sample = sample::<NowAndThen>(None, None, Placement::Unpinned);
         let most = sample.latencies.last().expect("there is one").0;
         assert!(sample.ns > 100.0 && most < 10_000_000_000, "{} {most}", sample.ns);
@@ -452,13 +452,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "what was sent, was received")]
-    fn a_message_that_is_lost_is_noticed() {
+    fn message_that_is_lost_is_noticed() {
         sample::<Stream>(Some(3), None, Placement::Unpinned);
     }
 
     #[test]
     #[should_panic(expected = "of each producer, in order")]
-    fn a_message_that_comes_twice_is_noticed() {
+    fn message_that_comes_twice_is_noticed() {
         sample::<Stream>(None, Some(3), Placement::Unpinned);
     }
 }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_where_it_was_cut_off() {
+    fn run_goes_on_where_it_was_cut_off() {
         let path = path("cut-off");
         let mut journal = Journal::open(&path, &measuring("p")).unwrap();
         for (row, ns) in [("a", 1.0), ("b", 2.0), ("a", 3.0)] {

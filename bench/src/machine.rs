@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_is_read() {
+    fn processor_is_read() {
         let text = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n\
                     model name\t: A (R) B\nflags\t\t: fpu hypervisor\n\n\
                     processor\t: 1\nmodel name\t: A (R) B\n";

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_lies_between_the_steps_around_it() {
+    fn median_lies_between_the_steps_around_it() {
         assert_eq!(median_between_steps(&[]), 0.0);
         assert_eq!(median_between_steps(&[7]), 7.0);
         assert_eq!(median_between_steps(&[10, 20, 30]), 20.0);

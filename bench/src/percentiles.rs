@@ -84,7 +84,7 @@ mod tests {
     use crate::results::tests::row;
 
     #[test]
-    fn a_percentile_is_the_median_of_those_of_the_rounds() {
+    fn percentile_is_the_median_of_those_of_the_rounds() {
         let row = row(1.0, 2.0, true);
         let latency = row.ours().latency.as_ref().unwrap();
         assert_eq!(latency.cells(), [100, 900, 900, 900, 900, 900]);

@@ -256,7 +256,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_child_does_as_it_is_told_and_ends_with_its_handle() {
+    fn child_does_as_it_is_told_and_ends_with_its_handle() {
         let (child, number) = start::<Waits>();
         child.tell(&7_u64);
         assert_eq!(child.hear::<u64>(), 7);
@@ -273,7 +273,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_child_that_dies_ends_the_round_and_says_so() {
+    fn child_that_dies_ends_the_round_and_says_so() {
         let begun = Instant::now();
         let output = parent("processes::tests::parent_has_a_child_that_dies").output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -403,7 +403,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_best_rival_is_the_one_that_took_the_least_time() {
+    fn best_rival_is_the_one_that_took_the_least_time() {
         let mut row = row(1.0, 2.0, true);
         let worse = Quartiles { lower: 0.3, median: 0.3, upper: 0.3 };
         row.ratios.push(Ratio {
@@ -421,7 +421,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_file_has_a_line_for_each_row_and_makes_the_same_report() {
+    fn file_has_a_line_for_each_row_and_makes_the_same_report() {
         let written = results(vec![row(1.0, 2.0, true), row(1.1, 2.0, false)]);
         let text = json(&written).unwrap();
         assert_eq!(text.lines().count(), 3, "{text}");

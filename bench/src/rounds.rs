@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_counts_while_its_probes_stay_within_the_tolerance() {
+    fn round_counts_while_its_probes_stay_within_the_tolerance() {
         assert!(probed(&[]).counts());
         assert!(probed(&[100.0]).counts());
         assert!(probed(&[129.0, 100.0, 110.0]).counts());

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_is_invariant_where_every_core_says_so() {
+    fn counter_is_invariant_where_every_core_says_so() {
         let good = "processor: 0\nflags\t\t: fpu constant_tsc nonstop_tsc\n";
         assert!(is_invariant(&good.repeat(2)));
         assert!(!is_invariant(&format!("{good}flags : fpu constant_tsc\n")));

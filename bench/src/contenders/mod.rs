@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_is_tried_says_that_it_is_full_or_empty() {
+    fn queue_that_is_tried_says_that_it_is_full_or_empty() {
         fn works<Q: Queue<Sender: Sender, Receiver: Receiver>>() {
             let (mut sender, mut receiver) = Q::queue(1);
             assert_eq!(receiver.receive(), None);

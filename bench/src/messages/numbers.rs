@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_that_of_its_sequence() {
+    fn message_is_that_of_its_sequence() {
         assert!(mixes(7).zip(7..100).all(|(message, sequence)| message == mix(sequence)));
         let mut check = Check::new();
         mixes(0).take(100).for_each(|message| check.look_at(message));

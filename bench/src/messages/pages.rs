@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_keeps_up_with_the_words() {
+    fn sum_keeps_up_with_the_words() {
         let mut page = Page::<512>::new();
         for i in 0..2_000 {
             let before = page.words;

@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_has_both_times_and_a_row_that_was_not_measured_has_none() {
+    fn cell_has_both_times_and_a_row_that_was_not_measured_has_none() {
         let text = table(&[&one()], &ROWS);
         assert!(text.contains(&format!("| {} | **1.50**, 3.00 (a rival) |\n", ROWS[0].1)), "{text}");
         assert!(text.contains(&format!("| {} | – |\n", ROWS[1].1)), "{text}");
     }
 
     #[test]
-    fn the_longer_bar_has_the_whole_length() {
+    fn longer_bar_has_the_whole_length() {
         let text = picture(&[one()]).unwrap();
         assert!(text.contains("width=\"150.0\"") && text.contains("width=\"300.0\""), "{text}");
     }
@@ -164,7 +164,7 @@ mod tests {
 
     /// Nobody edits the figures by hand, and none is left from a run before.
     #[test]
-    fn the_documents_carry_the_figures_of_the_results() {
+    fn documents_carry_the_figures_of_the_results() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
         let all = crate::documents::all(root).unwrap();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_names_the_target() {
+    fn verdict_names_the_target() {
         let verdict = |ours, steady| row(ours, 2.0, steady).ratios[0].verdict();
         assert_eq!(verdict(1.0, true), "≤ 0.50: met (aim 0.25: not met)");
         assert_eq!(verdict(1.1, true), "≤ 0.50: **not met** (aim 0.25: not met)");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_run_says_so() {
+    fn disturbed_run_says_so() {
         let mut results = results(vec![]);
         assert!(!conditions(&results).contains("trusted"));
         results.others = 0.06;

@@ -19,7 +19,7 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn the_page_has_no_hole_left() {
+    fn page_has_no_hole_left() {
         let page = page(&results(vec![row(1.0, 2.0, true)]));
         assert!(!page.contains(['{', '}']), "{page}");
         assert!(page.contains("| a row ⁺ | 1.00 (1.00–1.00), 99 % received |"), "{page}");

@@ -95,7 +95,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_row_is_beside_its_reason() {
+    fn row_is_beside_its_reason() {
         let of = reasons("### First\n\nRows: b row; a row\n\nWhy.\n\n### Second\n\nRows: row\n\nNot this.\n");
         let all = [results(vec![row(2.2, 2.0, true), row(3.0, 2.0, true), row(2.1, 2.0, true)])];
         let machine = all[0].machine.name();

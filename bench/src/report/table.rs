@@ -62,7 +62,7 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn a_row_says_what_was_measured_and_whether_that_is_enough() {
+    fn row_says_what_was_measured_and_whether_that_is_enough() {
         let lines = lines_of(&row(1.0, 2.0, true));
         let ours = ["a row (oversubscribed)", "1.00 (1.00–1.00), 99 % received"];
         let rival =

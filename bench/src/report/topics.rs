@@ -85,7 +85,7 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn a_row_is_beside_its_best_rival_and_its_floor() {
+    fn row_is_beside_its_best_rival_and_its_floor() {
         let text = topics(&results(vec![row(1.0, 2.0, true), row(1.2, 2.0, true)]));
         let header = "| row | annulus, ns | best rival, ns; annulus ÷ it | floor, ns | missed |";
         let met = "a rival: 2.00; 0.50 (0.50–0.50), p99 1.00 | less: 0.80 |  |";
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_round_that_counts_has_no_figures() {
+    fn row_without_a_round_that_counts_has_no_figures() {
         let text = topics(&results(vec![row(1.0, 2.0, false)]));
         assert!(text.contains("| a row ⁺ | – | – | ≤ 0.50 of a rival |"), "{text}");
     }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consumer_that_spins_takes_a_core_and_one_that_sleeps_leaves_it() {
+    fn consumer_that_spins_takes_a_core_and_one_that_sleeps_leaves_it() {
         let rows = rows();
         let [row, beside, ..] = &rows[..] else { panic!("there are two at least") };
         let plan = row.plan(Cores::all().unwrap());

@@ -213,7 +213,7 @@ mod tests {
     handle!(OpaqueTwo = 1002: Two);
 
     #[test]
-    fn a_pointer_that_is_no_handle_is_told() {
+    fn pointer_that_is_no_handle_is_told() {
         let one = One(Box::new(1)).hand_out();
         let two = Two.hand_out();
         // SAFETY: all pointers were handed out, and one thread uses them.

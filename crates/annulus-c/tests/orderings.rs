@@ -141,7 +141,7 @@ fn come_in_order<'t>(functions: impl Iterator<Item = &'t str>, comment: &str) ->
 }
 
 #[test]
-fn the_steps_come_in_order() {
+fn steps_come_in_order() {
     let steps = come_in_order(header().split("\nANNULUS_INLINE_ ").skip(1), "/* ");
     assert!(steps > 20, "only {steps}");
     let zig = zig();

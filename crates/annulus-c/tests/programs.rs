@@ -407,7 +407,7 @@ fn two_static_libraries_in_rust_are_one_program() {
 
 /// A library whose threads may run stays where it is when a program closes it.
 #[test]
-fn a_library_that_is_closed_stays() {
+fn library_that_is_closed_stays() {
     let path = CString::new(libraries().join("libannulus_c.so").into_os_string().into_vec()).unwrap();
     let header = fs::read_to_string(folder().join("include/annulus.h")).unwrap();
     // SAFETY: the library has no constructor; the texts end with a zero.
@@ -451,7 +451,7 @@ fn installed(prefix: &str) -> PathBuf {
 
 /// What `make install` puts there is found by `pkg-config` and by `cmake`, and works.
 #[test]
-fn an_installed_library_is_found() {
+fn installed_library_is_found() {
     if !is_there("make") {
         println!("skipped: there is no make");
         return;

@@ -118,7 +118,7 @@ impl Peer {
 }
 
 #[test]
-fn a_queue_from_c() {
+fn queue_from_c() {
     let peer = Peer::new("produce", MESSAGES, false);
     let (mut consumer, other) = spsc::consumer::<Quote>(&peer.invites()).unwrap();
     let sum = consumer.iter().fold(0, added);
@@ -127,7 +127,7 @@ fn a_queue_from_c() {
 }
 
 #[test]
-fn a_queue_to_c() {
+fn queue_to_c() {
     let peer = Peer::new("consume", u32::MAX, false);
     let settings = annulus::Settings::new(10);
     let Shared { handle: mut producer, invitation, .. } =
@@ -188,7 +188,7 @@ fn records_to_c() {
 }
 
 #[test]
-fn a_queue_of_several_to_c() {
+fn queue_of_several_to_c() {
     let peer = Peer::new("collect", 0, false);
     let (mut producer, _) = mpsc::producer::<Quote>(&peer.invites()).unwrap();
     (0..MESSAGES).for_each(|number| producer.send(Quote::of(number)).unwrap());
@@ -197,7 +197,7 @@ fn a_queue_of_several_to_c() {
 }
 
 #[test]
-fn a_queue_of_several_from_c() {
+fn queue_of_several_from_c() {
     let builder = mpsc::Builder::new(annulus::Settings::new(10)).producers(2);
     let builder = builder.when_no_producer(WhenGone::Close);
     let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<Quote>().unwrap();
@@ -220,7 +220,7 @@ fn a_queue_of_several_from_c() {
 }
 
 #[test]
-fn a_broadcast_ring_from_c() {
+fn broadcast_ring_from_c() {
     let peer = Peer::new("publish", MESSAGES, false);
     let ring = peer.invites().accept::<Quote>().unwrap();
     let mut subscriber = ring.subscribable().subscribe();
@@ -234,7 +234,7 @@ fn a_broadcast_ring_from_c() {
 }
 
 #[test]
-fn a_broadcast_ring_to_c() {
+fn broadcast_ring_to_c() {
     let peer = Peer::new("subscribe", 0, false);
     let Shared { handle: mut publisher, invitation, .. } =
         shm::broadcast::lossy::<Quote>(Settings::new(4096)).unwrap();
@@ -247,7 +247,7 @@ fn a_broadcast_ring_to_c() {
 
 /// What it had sent is received, what it was about to send is not, and then the death is told.
 #[test]
-fn a_program_in_c_is_killed() {
+fn program_in_c_is_killed() {
     let peer = Peer::new("produce", 10, true);
     let (mut consumer, other) = spsc::consumer::<Quote>(&peer.invites()).unwrap();
     assert_eq!(consumer.iter().fold(0, added), sum_of(10));
@@ -313,7 +313,7 @@ fn wait_to_be_killed(socket: &UnixStream) -> ! {
 }
 
 #[test]
-fn a_program_in_rust_is_killed() {
+fn program_in_rust_is_killed() {
     for (role, of_c) in [("produce", "consume"), ("publish", "subscribe")] {
         let (here, there) = UnixStream::pair().unwrap();
         let mut command = Command::new(env::current_exe().unwrap());

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_number_is_written_in_several_ways() {
+    fn whole_number_is_written_in_several_ways() {
         for (text, number) in [
             ("0", 0),
             ("1000000", 1_000_000),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_write() {
+    fn refusal_says_what_to_write() {
         assert_eq!(whole_in("0", 1..=9).unwrap_err(), "must be a whole number from 1 to 9");
         for text in ["1,000,000", "1.000.000", "1'000'000", "1 000 000"] {
             let error = whole_in(text, 1..=u64::MAX).unwrap_err();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_may_be_a_fraction() {
+    fn rate_may_be_a_fraction() {
         for (text, number) in [("0.5", 0.5), ("1e6", 1e6), ("1_000_000", 1e6), ("2.5", 2.5)] {
             assert_eq!(rate(text), Ok(number));
         }

@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_reader_is_a_quiet_end() {
+    fn pipe_without_a_reader_is_a_quiet_end() {
         assert_eq!(write_to(&mut Failing(io::ErrorKind::BrokenPipe), "text"), Ok(()));
     }
 
     #[test]
-    fn the_room_is_as_the_user_says_or_else_the_terminal() {
+    fn room_is_as_the_user_says_or_else_the_terminal() {
         for (columns, terminal, room) in [
             (None, None, usize::MAX),
             (None, Some(120), 120),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_a_failure() {
+    fn full_disk_is_a_failure() {
         let failure = write_to(&mut Failing(io::ErrorKind::StorageFull), "text").unwrap_err();
         assert!(failure.to_string().starts_with("standard output cannot be written: "), "{failure}");
     }

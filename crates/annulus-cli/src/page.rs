@@ -55,7 +55,7 @@ mod tests {
     use crate::text::{GOOD, painted, plain};
 
     #[test]
-    fn a_paragraph_is_broken_at_words() {
+    fn paragraph_is_broken_at_words() {
         let mut page = Page::new(20);
         page.say("It has a few words, one-way, and more.");
         page.say("  subscriber 1: 3 messages came twice");

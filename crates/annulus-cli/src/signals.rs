@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_read() {
+    fn job_is_read() {
         let job = Job { parent: 7, group: 9, session: 0 };
         assert_eq!(Job::of("9 (a name) 1 (2) S 7 9 0 34816 9 4194304"), Some(job));
         assert_eq!(Job::of("9 (cut) S 7 9"), None);

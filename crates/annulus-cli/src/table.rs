@@ -301,7 +301,7 @@ why:  no";
     }
 
     #[test]
-    fn a_list_has_no_lines_around_it() {
+    fn list_has_no_lines_around_it() {
         let mut list = Table::plain(&[Column::text("NAME"), Column::number("SLOTS"), Column::text("KIND")]);
         list.row(["quotes", "1,024", "lossy"]);
         list.row(["a", "8", ""]);

@@ -143,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_has_three_digits() {
+    fn duration_has_three_digits() {
         let shown = [0, 999, 1_000, 12_345, 999_400, 1_500_000, 2_000_000_000, 90_000_000_000].map(duration);
         assert_eq!(shown, ["0 ns", "999 ns", "1.00 µs", "12.3 µs", "999 µs", "1.50 ms", "2.00 s", "90.0 s"]);
     }
 
     #[test]
-    fn a_size_has_its_unit() {
+    fn size_has_its_unit() {
         let shown = [0, 1_000, 65_536, 3 << 29, 1 << 40].map(size);
         assert_eq!(shown, ["0 bytes", "1000 bytes", "64 KiB", "1.5 GiB", "1 TiB"]);
     }

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_it_says_and_the_rest_is_as_without_it() {
+    fn file_says_what_it_says_and_the_rest_is_as_without_it() {
         let keys = ["mode", "listen/endpoints", "scouting/multicast/enabled", "timestamping/enabled"];
         let one = Config::new().connect("tcp/127.0.0.1:7447");
         assert_eq!(with_file("{}", one.clone(), &keys), [r#""client""#, "[]", "false", "false"]);

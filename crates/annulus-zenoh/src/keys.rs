@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_says_whose_it_is() {
+    fn token_says_whose_it_is() {
         for name in ["quotes", "a b", "50%", "*", "@ring", "$*", "ä/ö?#", "%2A", "."] {
             let token = ring_token("host-1.example", name, 0xFEDC_0000_0000_0001);
             assert_eq!(
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_has_the_keys_of_its_names() {
+    fn pattern_has_the_keys_of_its_names() {
         use zenoh::key_expr::KeyExpr;
         for (hosts, names, host, name) in [
             ("*", "*", "a", "quotes"),

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_is_told_all_numbers() {
+    fn recorder_is_told_all_numbers() {
         let counters = Counters::new(Direction::In, "feed", "quotes", RouteState::Open);
         counters.carried(7, 56);
         counters.sent_again(2);

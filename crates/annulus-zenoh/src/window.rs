@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bridge_that_begins_anew_gets_what_it_had_not() {
+    fn bridge_that_begins_anew_gets_what_it_had_not() {
         let (mut window, now) = (window(), Instant::now());
         window.join("b", 1, now);
         push(&mut window, 100);

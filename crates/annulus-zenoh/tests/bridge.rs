@@ -13,7 +13,7 @@ use common::{Link, Machine, PATIENCE, Tick, is_open, read_to_the_end, route, tic
 use zenoh::Wait;
 
 #[test]
-fn a_ring_is_there_on_the_other_machine() {
+fn ring_is_there_on_the_other_machine() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let far = b.connected(at);
@@ -119,7 +119,7 @@ fn message_comes_or_is_counted_although_the_link_is_cut() {
 }
 
 #[test]
-fn a_publisher_that_begins_anew_does_so_there_too() {
+fn publisher_that_begins_anew_does_so_there_too() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (_near, at) = a.listening();
     let _far = b.connected(at);
@@ -139,7 +139,7 @@ fn a_publisher_that_begins_anew_does_so_there_too() {
 }
 
 #[test]
-fn a_bridge_that_begins_anew_goes_on() {
+fn bridge_that_begins_anew_goes_on() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let far = b.connected(at);
@@ -199,7 +199,7 @@ fn no_message_goes_round() {
 
 /// Two machines that are connected with a third one only.
 #[test]
-fn a_bridge_also_carries_for_others() {
+fn bridge_also_carries_for_others() {
     let (a, b, c) = (Machine::new("a"), Machine::new("b"), Machine::new("c"));
     let (middle, at) = a.listening();
     let bridges = [&b, &c].map(|machine| machine.connected(at));
@@ -230,7 +230,7 @@ fn names_are_carried_where_they_are_allowed() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_left_alone() {
+fn name_that_is_taken_is_left_alone() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (_near, at) = a.listening();
     let far = Bridge::open(b.config().receive("*").connect(&format!("tcp/{at}"))).unwrap();

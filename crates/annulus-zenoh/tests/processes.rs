@@ -259,7 +259,7 @@ fn messages_are_complete_whichever_process_is_killed() {
 }
 
 #[test]
-fn a_signal_ends_the_rings_as_their_end() {
+fn signal_ends_the_rings_as_their_end() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let at = free();
     let _near = bridge(&a, "--listen", at);

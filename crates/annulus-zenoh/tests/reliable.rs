@@ -80,7 +80,7 @@ fn cuts() -> u64 {
 }
 
 #[test]
-fn a_lossy_ring_loses_nothing_on_the_way() {
+fn lossy_ring_loses_nothing_on_the_way() {
     let pair = Pair::new(|config| config);
     let (mut publisher, name) = pair.a.publish("quotes", 4096);
     let (mut subscriber, _ring) = pair.b.subscribe("quotes");
@@ -131,7 +131,7 @@ fn messages_before_the_far_bridge_come_too() {
 }
 
 #[test]
-fn a_lossless_ring_stays_one() {
+fn lossless_ring_stays_one() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 16));
     let (mut publisher, name, mut subscriber) = pair.lossless();
     let count = 300 * cuts();
@@ -162,7 +162,7 @@ fn a_lossless_ring_stays_one() {
 
 /// A lossless ring of 64 on each side, between them what one window has, which is one sample.
 #[test]
-fn a_publisher_waits_for_the_slowest_subscriber_there() {
+fn publisher_waits_for_the_slowest_subscriber_there() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 10).window_bytes(1));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     let mut published = 0;
@@ -189,7 +189,7 @@ fn fill(publisher: &mut Publisher<Tick, Lossless>) -> u64 {
 
 /// Nothing comes through for a while, or only in one direction: the far bridge is the one that connects.
 #[test]
-fn a_link_that_stands_still_is_waited_for() {
+fn link_that_stands_still_is_waited_for() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 10).window_bytes(16 * 1024));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     let mut begin = 0;
@@ -242,7 +242,7 @@ fn impatient(when_down: WhenDown) -> Pair {
 }
 
 #[test]
-fn a_ring_is_held_until_the_link_is_back() {
+fn ring_is_held_until_the_link_is_back() {
     let pair = impatient(WhenDown::Hold);
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     publisher.publish(tick(0)).unwrap();
@@ -260,7 +260,7 @@ fn a_ring_is_held_until_the_link_is_back() {
 }
 
 #[test]
-fn a_ring_goes_on_without_a_bridge_that_is_down() {
+fn ring_goes_on_without_a_bridge_that_is_down() {
     let pair = impatient(WhenDown::Drop);
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     publisher.publish(tick(0)).unwrap();
@@ -290,7 +290,7 @@ fn a_ring_goes_on_without_a_bridge_that_is_down() {
 }
 
 #[test]
-fn a_ring_ends_when_a_bridge_is_down() {
+fn ring_ends_when_a_bridge_is_down() {
     let pair = Pair::new(|config| config.patience(IMPATIENT).when_down(WhenDown::Close));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
     publisher.publish(tick(0)).unwrap();
@@ -311,7 +311,7 @@ fn a_ring_ends_when_a_bridge_is_down() {
 
 /// The publisher has ended while the link was down, and all that it published still comes.
 #[test]
-fn the_last_messages_come_when_the_link_is_back() {
+fn last_messages_come_when_the_link_is_back() {
     let pair = Pair::new(|config| config);
     let (mut publisher, name, mut subscriber) = pair.lossless();
     publisher.publish(tick(0)).unwrap();
@@ -348,7 +348,7 @@ fn messages_beyond_the_window_are_lagged() {
 
 /// A bridge that ends in order says so, and nobody waits for it; the next one begins with what is kept.
 #[test]
-fn a_bridge_that_ends_is_not_waited_for() {
+fn bridge_that_ends_is_not_waited_for() {
     let Pair { a: _a, b, link, near, far } = {
         let pair = Pair::new(|config| config.when_down(WhenDown::Hold));
         let (mut publisher, _name, mut subscriber) = pair.lossless();

@@ -198,7 +198,7 @@ fn a_client(machine: &Machine, tap: &Tap, file: &Path) -> Bridge {
 }
 
 #[test]
-fn a_machine_that_another_authority_certified_is_not_believed() {
+fn machine_that_another_authority_certified_is_not_believed() {
     let (ours, other) = (Authority::of(&["b"]), Authority::of(&["a"]));
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (mut forger, _forged) = a.publish("quotes", 64);
@@ -355,7 +355,7 @@ fn certificates_of_openssl_are_taken() {
 }
 
 #[test]
-fn a_certificate_that_is_not_there_is_said() {
+fn certificate_that_is_not_there_is_said() {
     let (ours, a) = (Authority::of(&[]), Machine::new("a"));
     let config = a.config().zenoh_file(ours.file("a")).connect("tls/127.0.0.1:7447");
     let error = Bridge::open(config).err().unwrap().to_string();

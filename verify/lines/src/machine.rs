@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_somebody_waits_for_is_two_transfers_of_which_a_leg_is_hidden() {
+    fn store_that_somebody_waits_for_is_two_transfers_of_which_a_leg_is_hidden() {
         let mut machine = machine(2);
         machine.store(0, 5);
         machine.load(1, 5);
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_all_change_serves_one_after_another() {
+    fn line_that_all_change_serves_one_after_another() {
         let mut machine = machine(8);
         machine.change(0, 5);
         let begun = meet(&mut machine);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_stays_until_it_leaves() {
+    fn line_stays_until_it_leaves() {
         let mut machine = machine(2);
         machine.change(0, 5);
         meet(&mut machine);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_waits_for_stores() {
+    fn fence_waits_for_stores() {
         let mut machine = machine(2);
         machine.store(1, 5);
         let begun = meet(&mut machine);
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_taken_before_its_turn_has_to_come_again() {
+    fn line_that_is_taken_before_its_turn_has_to_come_again() {
         let time = |is_taken: bool| {
             let mut machine = machine(2);
             (0..4).for_each(|line| _ = machine.load(1, 10 * line));

@@ -250,7 +250,7 @@ mod tests {
 
     /// Four messages of a `u64` lie in a line: it goes to each reader, and back to the publisher.
     #[test]
-    fn a_message_moves_a_quarter_of_a_line_to_each_reader() {
+    fn message_moves_a_quarter_of_a_line_to_each_reader() {
         for many in [1, 4] {
             let moves = run(Shape::Lossy, many).moves_each();
             let expected = 0.25 * (1 + many) as f64;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_for_each_producer_moves_no_more_with_more_of_them() {
+    fn ring_for_each_producer_moves_no_more_with_more_of_them() {
         let [two, eight] = [2, 8].map(|many| {
             let length = Length { warm_up: many * CAPACITY, counted: 8192 };
             simulate(Shape::Mpsc, many, Costs::of(90_000), length, 1)
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ping_pong_says_what_a_line_takes() {
+    fn ping_pong_says_what_a_line_takes() {
         let transfer = transfer_of(293.0);
         assert!((80_000..95_000).contains(&transfer), "{transfer}");
         let found = ping_pong(Costs::of(transfer));

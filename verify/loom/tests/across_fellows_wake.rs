@@ -51,7 +51,7 @@ fn a_slot_of_the_dead_is_taken() {
 
 /// Nobody takes a slot from a publisher that lives: what is received is whole, and comes once.
 #[test]
-fn a_slot_of_the_living_is_left_alone() {
+fn slot_of_the_living_is_left_alone() {
     check_up_to(2, || {
         let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (mut first, mut second) = (ring.publisher(), ring.publisher());
@@ -94,7 +94,7 @@ fn batches_beside_each_other() {
 /// A publisher dies with a batch that it has claimed, beside one that needs its slots. What it had claimed is
 /// lost, and its slots are taken.
 #[test]
-fn a_batch_of_the_dead_is_lost() {
+fn batch_of_the_dead_is_lost() {
     check(|| {
         let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
@@ -147,7 +147,7 @@ fn next_owner_gives_the_lost_message_up() {
 
 /// Somebody closes the ring beside a publish: the message is received by all, or by nobody.
 #[test]
-fn a_close_beside_a_publish() {
+fn close_beside_a_publish() {
     check(|| {
         let ring = Settings::new(2).lossy_for_processes::<Pair>(true, 2);
         let (mut first, second) = (ring.publisher(), ring.publisher());

@@ -125,7 +125,7 @@ fn a_producer_that_is_gone() {
 
 /// A producer finds out that its consumer's process is gone, when it finds no room.
 #[test]
-fn a_consumer_that_is_gone() {
+fn consumer_that_is_gone() {
     check(|| {
         let is_gone = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_gone);

@@ -67,7 +67,7 @@ fn second_message_wakes_a_task_again() {
 
 /// The second task comes while the thread is there for the first.
 #[test]
-fn a_message_wakes_two_tasks() {
+fn message_wakes_two_tasks() {
     check_both(|is_asymmetric| {
         let (mut publisher, subscribable) = ring(is_asymmetric);
         let [mut first, mut second] = [(); 2].map(|()| subscribable.subscribe());
@@ -93,7 +93,7 @@ fn a_message_wakes_two_tasks() {
 }
 
 #[test]
-fn the_end_wakes_a_task() {
+fn end_wakes_a_task() {
     check_both(|is_asymmetric| {
         let (publisher, subscribable) = ring(is_asymmetric);
         let mut subscriber = subscribable.subscribe();

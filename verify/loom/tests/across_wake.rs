@@ -74,7 +74,7 @@ fn a_message_wakes_two_sleepers() {
 
 /// The end wakes, and it comes after the last message, for subscribers that sleep and that do not.
 #[test]
-fn the_end_comes_after_the_last_message() {
+fn end_comes_after_the_last_message() {
     for (strategy, is_asymmetric) in [(BLOCK, false), (BLOCK, true), (SPIN, true)] {
         check(move || {
             let (mut publisher, subscribable) = Settings::new(2)
@@ -109,7 +109,7 @@ fn subscriber_that_sees_the_end_sees_the_messages() {
 
 /// A subscriber joins while the publisher goes on: it receives from some message on, in order, until the end.
 #[test]
-fn a_late_subscriber() {
+fn late_subscriber() {
     check(|| {
         let (mut publisher, subscribable) = ring::<u64>(true);
         let reader = thread::spawn(move || {
@@ -131,7 +131,7 @@ fn a_late_subscriber() {
 
 /// The publisher's process ends without a word: what it had published is received, and then comes the end.
 #[test]
-fn a_publisher_that_dies() {
+fn publisher_that_dies() {
     check(|| {
         let is_gone = Arc::new(AtomicBool::new(false));
         let kernel = Arc::clone(&is_gone);

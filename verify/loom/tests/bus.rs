@@ -183,7 +183,7 @@ fn a_new_topic_joins_with_its_first_message() {
 
 /// A topic is made while somebody begins to receive from all that match.
 #[test]
-fn a_pattern_beside_a_new_topic() {
+fn pattern_beside_a_new_topic() {
     check_up_to(2, || {
         let bus = bus();
         let other = thread::spawn({
@@ -200,7 +200,7 @@ fn a_pattern_beside_a_new_topic() {
 
 /// The bus ends while somebody looks: a topic that was made before is received first.
 #[test]
-fn the_end_of_a_bus_comes_last() {
+fn end_of_a_bus_comes_last() {
     check_up_to(2, || {
         let bus = bus();
         let mut matching = bus.subscribe_matching("*").unwrap();
@@ -275,7 +275,7 @@ fn pattern_of_another_type_is_no_receiver() {
 /// A topic is closed and removed while the thread that has made it takes its publisher: the topic that this
 /// makes in its place joins as well.
 #[test]
-fn a_topic_in_the_place_of_another_joins() {
+fn topic_in_the_place_of_another_joins() {
     check_up_to(2, || {
         let bus = bus();
         let mut matching = bus.subscribe_matching("*").unwrap();

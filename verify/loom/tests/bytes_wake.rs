@@ -17,7 +17,7 @@ fn ring() -> (Producer, Consumer) {
 }
 
 #[test]
-fn a_record_wakes_the_reader() {
+fn record_wakes_the_reader() {
     check(|| {
         let (mut producer, mut consumer) = ring();
         let reader = thread::spawn(move || {
@@ -50,7 +50,7 @@ fn enough_room_wakes_the_writer() {
 }
 
 #[test]
-fn a_close_wakes_either_side() {
+fn close_wakes_either_side() {
     check(|| {
         let (producer, mut consumer) = ring();
         let reader = thread::spawn(move || consumer.read_until(BLOCK).map(|record| record.len()));
@@ -68,7 +68,7 @@ fn a_close_wakes_either_side() {
 
 /// A close beside a record with padding, and one without: what was acknowledged is read, and nothing else.
 #[test]
-fn a_close_beside_a_record() {
+fn close_beside_a_record() {
     for is_padded in [false, true] {
         check(move || {
             let (mut producer, mut consumer) = ring();

@@ -27,7 +27,7 @@ fn the_last_one_out() {
 
 /// A producer sends and leaves: its ring goes back when it is empty, and not before.
 #[test]
-fn a_leaver_s_last_message() {
+fn leaver_s_last_message() {
     check(|| {
         let (mut leaver, mut consumer) = mpsc::channel::<[u64; 2]>(2);
         let stays = leaver.clone();

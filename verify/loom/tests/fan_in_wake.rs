@@ -76,7 +76,7 @@ fn messages_in_a_quiet_ring() {
 
 /// The same, where the consumer sleeps.
 #[test]
-fn a_quiet_ring_wakes_the_consumer() {
+fn quiet_ring_wakes_the_consumer() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(2);
         let mut second = first.clone();
@@ -164,7 +164,7 @@ fn message_of_a_joiner_after_a_leaver_is_seen() {
 
 /// The consumer closes beside sends: each message that was acknowledged is received, and no other one is.
 #[test]
-fn the_consumer_closes_beside_sends() {
+fn consumer_closes_beside_sends() {
     check_up_to(2, || {
         let (mut first, mut consumer) = mpsc::channel(1);
         let mut second = first.clone();
@@ -184,7 +184,7 @@ fn the_consumer_closes_beside_sends() {
 
 /// A producer closes beside another one's sends.
 #[test]
-fn a_producer_closes_beside_sends() {
+fn producer_closes_beside_sends() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(2);
         let mut second = first.clone();
@@ -227,7 +227,7 @@ fn joining_beside_a_close() {
 
 /// The last of two producers wakes a consumer that sleeps, which first receives what came before.
 #[test]
-fn the_last_one_out_wakes_the_consumer() {
+fn last_one_out_wakes_the_consumer() {
     check_up_to(2, || {
         let (mut first, mut consumer) = mpsc::channel(1);
         let second = first.clone();
@@ -261,7 +261,7 @@ fn close_wakes_a_producer_that_joined() {
 
 /// A close wakes the consumer, which receives what came before.
 #[test]
-fn a_close_wakes_the_consumer() {
+fn close_wakes_the_consumer() {
     check_up_to(2, || {
         let (mut first, mut consumer) = mpsc::channel(1);
         let closer = first.clone();

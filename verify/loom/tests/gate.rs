@@ -240,7 +240,7 @@ fn a_clone_keeps_its_place() {
 /// The publisher does not wait for a tap, which is told what it loses; a subscriber that it waits for loses
 /// nothing.
 #[test]
-fn a_tap_beside() {
+fn tap_beside() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut tap = subscribable.subscribe_lossy();

@@ -129,7 +129,7 @@ fn publishers_with_a_tap_alone_wait_for_the_lap_before() {
 
 /// A batch larger than the ring goes through in parts, in order, beside a message of another publisher.
 #[test]
-fn a_batch_waits_for_room() {
+fn batch_waits_for_room() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();

@@ -126,7 +126,7 @@ fn publisher_and_subscriber_wake_each_other() {
 
 /// A batch larger than the ring wakes its reader before it waits for room.
 #[test]
-fn a_batch_and_its_reader_wake_each_other() {
+fn batch_and_its_reader_wake_each_other() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();
@@ -149,7 +149,7 @@ fn leaving_subscriber_wakes_the_publisher() {
 
 /// When the last possible receiver goes, a publisher that sleeps is woken: it gets its message out, or back.
 #[test]
-fn the_last_one_out_wakes_the_publisher() {
+fn last_one_out_wakes_the_publisher() {
     check(|| {
         let (mut publisher, subscribable, subscriber) = full();
         let leaving = thread::spawn(move || drop((subscribable, subscriber)));
@@ -202,7 +202,7 @@ fn the_writer_a_lap_before_wakes_a_publisher() {
 
 /// Two publishers sleep at the gate; each receive lets one of them through.
 #[test]
-fn a_receive_wakes_both_publishers() {
+fn receive_wakes_both_publishers() {
     check_up_to(2, || {
         let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();

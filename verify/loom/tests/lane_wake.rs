@@ -58,7 +58,7 @@ fn room_wakes_the_producer() {
 
 /// The producer's close and its drop wake the consumer, which first receives what came before.
 #[test]
-fn the_producer_s_end_wakes_the_consumer() {
+fn producer_s_end_wakes_the_consumer() {
     for drops in [false, true] {
         check(move || {
             let (mut producer, mut consumer) = spsc::channel::<u64>(2);
@@ -76,7 +76,7 @@ fn the_producer_s_end_wakes_the_consumer() {
 
 /// The consumer's close and its drop wake a producer that waits for room.
 #[test]
-fn the_consumer_s_end_wakes_the_producer() {
+fn consumer_s_end_wakes_the_producer() {
     for drops in [false, true] {
         check(move || {
             let (mut producer, consumer) = spsc::channel::<u64>(1);
@@ -98,7 +98,7 @@ fn the_consumer_s_end_wakes_the_producer() {
 
 /// A close beside sends: each message that was acknowledged is received, and no other one is.
 #[test]
-fn a_close_beside_sends() {
+fn close_beside_sends() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
         let writer = thread::spawn(move || {
@@ -115,7 +115,7 @@ fn a_close_beside_sends() {
 
 /// As above, for several messages that are sent at once: all of them, or none.
 #[test]
-fn a_close_beside_a_batch() {
+fn close_beside_a_batch() {
     for in_place in [false, true] {
         check(move || {
             let (mut producer, mut consumer) = spsc::channel::<u64>(2);
@@ -137,7 +137,7 @@ fn a_close_beside_a_batch() {
 
 /// The consumer goes while messages come: each is given back or dropped with it, once.
 #[test]
-fn the_consumer_goes_beside_sends() {
+fn consumer_goes_beside_sends() {
     check(|| {
         let alive = alive();
         let (mut producer, consumer) = spsc::channel::<Counted>(2);
@@ -157,7 +157,7 @@ fn the_consumer_goes_beside_sends() {
 
 /// What a reservation wrote is dropped once, by whichever side, where the consumer goes meanwhile.
 #[test]
-fn the_consumer_goes_beside_a_reservation() {
+fn consumer_goes_beside_a_reservation() {
     check_up_to(3, || {
         let alive = alive();
         let (mut producer, consumer) = spsc::channel::<Counted>(2);

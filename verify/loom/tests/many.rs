@@ -185,7 +185,7 @@ fn latest_finds_a_standing_message() {
 
 /// A batch is one claim: nothing of another publisher comes between its messages.
 #[test]
-fn a_batch_stays_together() {
+fn batch_stays_together() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();

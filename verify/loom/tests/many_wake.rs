@@ -7,7 +7,7 @@ use loom::thread;
 /// A publisher stands still after it has claimed a message, at which a subscriber sleeps. Another one passes
 /// over its slot a lap later, and that wakes the subscriber, which goes on with what is there.
 #[test]
-fn a_message_behind_one_that_was_passed_over_wakes() {
+fn message_behind_one_that_was_passed_over_wakes() {
     check_up_to(1, || {
         let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
@@ -45,7 +45,7 @@ fn a_message_of_each_wakes_a_subscriber() {
 
 /// The last publisher to leave wakes a subscriber, whichever it is.
 #[test]
-fn the_last_one_out_wakes_a_subscriber() {
+fn last_one_out_wakes_a_subscriber() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();

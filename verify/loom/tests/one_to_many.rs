@@ -206,7 +206,7 @@ fn no_observer_sees_too_many() {
 
 /// A consumer is cloned and goes, while another takes and the producer sends.
 #[test]
-fn a_consumer_comes_and_goes() {
+fn consumer_comes_and_goes() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(1);

@@ -41,7 +41,7 @@ fn send<K: QueueKind>(producer: &mut Producer<Token, K>, number: u64, tokens: &A
 
 /// Only the message can wake the consumer: the producer lives on.
 #[test]
-fn a_message_wakes_a_consumer() {
+fn message_wakes_a_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spmc::channel(1);
         let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
@@ -124,7 +124,7 @@ fn consumer_that_polls_during_a_deactivation_finds_the_message() {
 
 /// A message in the ring of a producer that joined wakes a consumer that slept before there was that ring.
 #[test]
-fn a_message_in_a_new_ring_wakes_a_consumer() {
+fn message_in_a_new_ring_wakes_a_consumer() {
     check_up_to(2, || {
         let (producer, mut consumer) = mpmc::channel(1);
         let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
@@ -171,7 +171,7 @@ fn a_theft_wakes_the_producer() {
 
 /// A close wakes consumers that sleep.
 #[test]
-fn a_close_wakes_two_consumers() {
+fn close_wakes_two_consumers() {
     check_up_to(1, || {
         let (producer, mut consumer) = spmc::channel::<u64>(1);
         let mut other = consumer.clone();
@@ -185,7 +185,7 @@ fn a_close_wakes_two_consumers() {
 
 /// The last consumer goes: a producer that waits for room learns of it, and gets its value back.
 #[test]
-fn the_last_consumer_wakes_the_producer() {
+fn last_consumer_wakes_the_producer() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (mut producer, consumer) = spmc::channel(1);
@@ -262,7 +262,7 @@ fn a_close_beside_a_batch() {
 
 /// Two consumers share what was sent when the producer closes the queue by going.
 #[test]
-fn the_producer_goes_before_two_consumers() {
+fn producer_goes_before_two_consumers() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(2);

@@ -23,7 +23,7 @@ fn a_value_wakes_the_receiver() {
 }
 
 #[test]
-fn the_drop_of_the_sender_wakes_the_receiver() {
+fn drop_of_the_sender_wakes_the_receiver() {
     check(|| {
         let (sender, mut receiver) = oneshot::channel::<u64>();
         let reader = thread::spawn(move || receiver.recv_until(BLOCK));
@@ -73,7 +73,7 @@ fn a_task_that_gives_up_takes_its_waker_along() {
 
 /// As above, of a future that is forgotten.
 #[test]
-fn a_task_that_is_forgotten_is_replaced() {
+fn task_that_is_forgotten_is_replaced() {
     check(|| {
         let task = Arc::new(Task);
         let (sender, mut receiver) = oneshot::channel::<u64>();
@@ -111,7 +111,7 @@ fn end_of_receiver_wakes_second_task_of_sender() {
 
 /// By its drop, and by its close.
 #[test]
-fn the_end_of_the_receiver_wakes_the_sender() {
+fn end_of_the_receiver_wakes_the_sender() {
     for is_dropped in [true, false] {
         check(move || {
             let (sender, receiver) = oneshot::channel::<u64>();

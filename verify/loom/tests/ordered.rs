@@ -204,7 +204,7 @@ fn one_order_for_all_senders() {
 /// A batch has one claim: no other sender's message comes between its messages, and they are received
 /// together.
 #[test]
-fn a_batch_beside_a_send() {
+fn batch_beside_a_send() {
     check(|| {
         let (sender, receiver) = ordered::channel(3);
         let other = sender.clone();

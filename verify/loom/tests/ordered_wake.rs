@@ -26,7 +26,7 @@ fn a_message_wakes_a_receiver() {
 /// preemption: four threads with two are more than loom gets through in minutes. The next model has a message
 /// that is written before an earlier one while both sleep.)
 #[test]
-fn a_message_for_each_receiver() {
+fn message_for_each_receiver() {
     check_up_to(1, || {
         let (sender, receiver) = ordered::channel(2);
         let readers = [receiver.clone(), receiver].map(|receiver| {
@@ -77,7 +77,7 @@ fn a_message_that_overtakes_another() {
 
 /// A message that is taken wakes the sender, which nobody else would.
 #[test]
-fn a_taken_message_wakes_a_sender() {
+fn taken_message_wakes_a_sender() {
     check(|| {
         let (sender, receiver) = ordered::channel(1);
         sender.try_send(1).unwrap();
@@ -94,7 +94,7 @@ fn a_taken_message_wakes_a_sender() {
 /// Two receivers take one message each while two senders wait for room: both have it. (With one preemption,
 /// as above.)
 #[test]
-fn a_slot_for_each_sender() {
+fn slot_for_each_sender() {
     check_up_to(1, || {
         let (sender, receiver) = ordered::channel(2);
         sender.try_send_batch(&[1, 2]).unwrap();

@@ -103,7 +103,7 @@ fn two_subscribers_over_a_lap() {
 
 /// A batch gives all its events back at once, when the last was looked at; a reference, when it is passed.
 #[test]
-fn a_batch_and_a_reference() {
+fn batch_and_a_reference() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let mut subscriber = subscribable.subscribe();

@@ -8,7 +8,7 @@ use loom::thread;
 
 /// The publisher lives on: only its event can wake the subscriber.
 #[test]
-fn an_event_wakes_a_subscriber() {
+fn event_wakes_a_subscriber() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
@@ -20,7 +20,7 @@ fn an_event_wakes_a_subscriber() {
 }
 
 #[test]
-fn an_event_of_one_of_many_wakes_a_subscriber() {
+fn event_of_one_of_many_wakes_a_subscriber() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
@@ -32,7 +32,7 @@ fn an_event_of_one_of_many_wakes_a_subscriber() {
 }
 
 #[test]
-fn a_close_wakes_a_subscriber() {
+fn close_wakes_a_subscriber() {
     check(|| {
         let (publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();

@@ -43,7 +43,7 @@ fn both_are_free(pool: &BufferPool) {
 
 /// A pop that stands still while the other pops both slabs and pushes the first one back.
 #[test]
-fn a_slab_comes_back_during_a_pop() {
+fn slab_comes_back_during_a_pop() {
     check(|| {
         let pool = BufferPool::new(1, 2);
         let other = thread::spawn({
@@ -58,7 +58,7 @@ fn a_slab_comes_back_during_a_pop() {
 
 /// The same, the steps divided between three.
 #[test]
-fn a_slab_comes_back_by_another() {
+fn slab_comes_back_by_another() {
     check_up_to(2, || {
         let pool = BufferPool::new(1, 2);
         let [first, second] = [10, 20].map(|number| {
@@ -142,7 +142,7 @@ fn a_handle_for_two() {
 /// A handle is redeemed and its slab goes into the next one, while another thread tries the old handle: it is
 /// good once.
 #[test]
-fn a_handle_and_the_next_of_its_slab() {
+fn handle_and_the_next_of_its_slab() {
     check(|| {
         let pool = BufferPool::new(1, 1);
         let handle = pool.alloc().unwrap().into_handle();
@@ -215,7 +215,7 @@ fn next_owner_sees_the_last_owners_bytes_in_the_line() {
 
 /// The last pool goes while two buffers that came out of handles end; a third slab waits in the line.
 #[test]
-fn the_pool_goes_while_the_line_grows() {
+fn pool_goes_while_the_line_grows() {
     check_up_to(2, || {
         let pool = BufferPool::new(8, 3);
         let [first, second, third] = [1, 2, 3].map(|number| take_by_handle(&pool, number).unwrap());
@@ -259,16 +259,16 @@ fn pool_and_buffers_end(ends: [End; 2]) {
 }
 
 #[test]
-fn the_pool_goes_while_buffers_are_freed() {
+fn pool_goes_while_buffers_are_freed() {
     pool_and_buffers_end([FREED, FREED]);
 }
 
 #[test]
-fn the_pool_goes_while_buffers_go_into_handles() {
+fn pool_goes_while_buffers_go_into_handles() {
     pool_and_buffers_end([HANDED_OUT, HANDED_OUT]);
 }
 
 #[test]
-fn the_pool_goes_while_buffers_end_either_way() {
+fn pool_goes_while_buffers_end_either_way() {
     pool_and_buffers_end([HANDED_OUT, FREED]);
 }

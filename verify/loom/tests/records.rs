@@ -93,7 +93,7 @@ fn a_record_round_the_end_is_whole_or_lost() {
 
 /// The words of a record go two records before its successor's: the places are no help.
 #[test]
-fn a_reader_that_looks_again_is_lapped_again() {
+fn reader_that_looks_again_is_lapped_again() {
     check_up_to(2, || overwritten(1, &[2, 2, 2, 2], 3));
 }
 

@@ -33,7 +33,7 @@ fn two_word_payload() {
 
 /// A batch takes the same steps.
 #[test]
-fn a_batch_laps_its_reader() {
+fn batch_laps_its_reader() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();

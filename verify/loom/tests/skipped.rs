@@ -31,7 +31,7 @@ fn a_gap_between_messages() {
 
 /// `latest` beside a gap: what it finds is the message of its number, and afterwards the newest is found.
 #[test]
-fn the_newest_beside_a_gap() {
+fn newest_beside_a_gap() {
     for (capacity, next) in [(2, 2), (4, 3)] {
         check(move || {
             let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(capacity);

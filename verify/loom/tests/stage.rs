@@ -144,7 +144,7 @@ fn message_is_processed_by_closure() {
 
 /// The message comes while both stages look for it.
 #[test]
-fn a_message_comes_by_way_of_the_upstream() {
+fn message_comes_by_way_of_the_upstream() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
@@ -234,7 +234,7 @@ fn batches_end_where_the_upstream_is() {
 
 /// An upstream that is gone is waited for no longer; what it did comes before that.
 #[test]
-fn a_dropped_upstream_opens_the_way() {
+fn dropped_upstream_opens_the_way() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
@@ -279,7 +279,7 @@ fn stage_loses_the_messages_its_upstream_passed_over() {
 /// The publisher laps both stages meanwhile: each message is received or counted, and the upstream processed
 /// all that are received.
 #[test]
-fn a_lapped_upstream() {
+fn lapped_upstream() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
@@ -300,7 +300,7 @@ fn a_lapped_upstream() {
 
 /// On a lossless ring the publisher waits for both stages, and nothing is lost on the way.
 #[test]
-fn a_lossless_ring() {
+fn lossless_ring() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let upstream = subscribable.subscribe_tracked();

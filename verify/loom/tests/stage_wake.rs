@@ -28,7 +28,7 @@ fn done_wakes() {
 
 /// The upstream comes back for the next message, which is not there, and sleeps for that.
 #[test]
-fn the_next_receive_wakes() {
+fn next_receive_wakes() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
@@ -47,7 +47,7 @@ fn the_next_receive_wakes() {
 
 /// The publisher wakes the upstream, and the upstream wakes its follower.
 #[test]
-fn a_message_wakes_one_after_the_other() {
+fn message_wakes_one_after_the_other() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
@@ -66,7 +66,7 @@ fn a_message_wakes_one_after_the_other() {
 
 /// Each of two upstreams may be the last one that is waited for.
 #[test]
-fn the_slower_of_two_wakes() {
+fn slower_of_two_wakes() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstreams = [(); 2].map(|()| subscribable.subscribe_tracked());
@@ -101,7 +101,7 @@ fn a_drop_wakes() {
 
 /// The upstream goes, and the message comes: the stage has slept for the one, and now sleeps for the other.
 #[test]
-fn a_message_after_a_drop_wakes() {
+fn message_after_a_drop_wakes() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
@@ -168,7 +168,7 @@ fn stage_receives_its_upstreams_rest_before_the_close() {
 
 /// The upstream is lapped: its follower is lapped too, and sleeps on for what the upstream has not processed.
 #[test]
-fn a_lapped_upstream_wakes() {
+fn lapped_upstream_wakes() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();

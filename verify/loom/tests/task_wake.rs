@@ -117,7 +117,7 @@ fn a_receive_wakes_a_sender() {
 /// A future that is dropped beside the message for which it is woken: nothing of it is left, and the message
 /// is there.
 #[test]
-fn a_future_is_dropped_beside_its_wake_up() {
+fn future_is_dropped_beside_its_wake_up() {
     check(|| {
         let (mut producer, mut consumer) = spmc::channel(1);
         let reader = thread::spawn(move || {

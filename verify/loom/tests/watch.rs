@@ -66,7 +66,7 @@ fn values_come_with_their_versions() {
 
 /// A send beside a close: its value is seen, or given back.
 #[test]
-fn a_send_beside_a_close() {
+fn send_beside_a_close() {
     check(|| {
         let (sender, mut receiver) = watch::channel(0_u64);
         let closer = receiver.closer();

@@ -69,7 +69,7 @@ fn the_end_wakes_a_receiver() {
 }
 
 #[test]
-fn the_last_receiver_wakes_a_sender() {
+fn last_receiver_wakes_a_sender() {
     check(|| {
         let (sender, receiver) = watch::channel(0_u64);
         let other = receiver.clone();

@@ -43,7 +43,7 @@ fn stop_comes_after_earlier_messages() {
 
 /// Also if another thread sent it, which the one that stops knows of.
 #[test]
-fn a_stop_of_another_thread() {
+fn stop_of_another_thread() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = broadcast::lossless(2);
         let worker = begin(subscribable.subscribe());
@@ -60,7 +60,7 @@ fn a_stop_of_another_thread() {
 
 /// A stop beside the end of the ring, and of the thread: it finds the event, or that there is none.
 #[test]
-fn a_stop_beside_a_close() {
+fn stop_beside_a_close() {
     check_up_to(2, || {
         let (producer, consumer) = spsc::channel::<u64>(1);
         let worker = begin(consumer);

@@ -87,7 +87,7 @@ mod tests {
     use crate::tree::Tree;
 
     #[test]
-    fn an_excuse_is_for_a_line_or_a_block() {
+    fn excuse_is_for_a_line_or_a_block() {
         let mut tree = Tree::default();
         let text = "fn first() {\n    // Unreached: luck\n    one();\n    two();\n}\n// Unreached: luck\n#[cold]\nfn second(\n\
             ) {\n    one();\n}\nfn third() {\n    if seeded!(\"bug\") {\n        one();\n    }\n}\n";
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excuse_is_for_the_bounds_of_a_function() {
+    fn excuse_is_for_the_bounds_of_a_function() {
         let mut tree = Tree::default();
         let text = "// Unreached: luck\nfn first() -> u8\nwhere\n    T: Copy,\n{\n    one()\n}\nfn second() {\n    one();\n}\n";
         tree.write("crates/annulus/src/ring/a.rs", text.to_owned());

@@ -40,7 +40,7 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn a_contender_keeps_its_colour() {
+    fn contender_keeps_its_colour() {
         let colours = Colours(["a", "b"].map(str::to_owned).into());
         assert_eq!(colours.class("b", Kind::Rival), "rival1");
         assert_eq!(colours.class("b", Kind::Ours), "ours");

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_says_how_much_and_how_long() {
+    fn report_says_how_much_and_how_long() {
         let expected = "\
 Ring: `load`, lossy, 1,024 slots, messages of 56 bytes
 
@@ -157,7 +157,7 @@ Check passed: received + lost = published, and no message came twice, out of ord
     }
 
     #[test]
-    fn a_fault_is_told_and_nothing_passes_where_nobody_received() {
+    fn fault_is_told_and_nothing_passes_where_nobody_received() {
         let mut failed = report();
         failed.faults.push("subscriber 1: 1 message came twice".into());
         assert!(shown(&failed).ends_with("\nCheck FAILED:\n  subscriber 1: 1 message came twice\n"));

@@ -214,7 +214,7 @@ mod tests {
     use crate::demo::graph::tests::graph;
 
     #[test]
-    fn a_name_speaks_neither_to_mermaid_nor_to_graphviz() {
+    fn name_speaks_neither_to_mermaid_nor_to_graphviz() {
         let graph = graph(1, Some("a\"b\\#quot;`<b>"));
         assert!(render(&graph, Form::Text).ends_with("gateway -> a\"b\\#quot;`<b>: a file\n"));
         let mermaid = render(&graph, Form::Mermaid);

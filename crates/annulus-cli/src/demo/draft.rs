@@ -199,7 +199,7 @@ mod tests {
 
     /// Where the file system knows no files without one.
     #[test]
-    fn a_draft_that_has_a_name_goes_to_its_place_or_is_gone() {
+    fn draft_that_has_a_name_goes_to_its_place_or_is_gone() {
         let folder = std::env::temp_dir().join(format!("annulus-draft-{}", process::id()));
         fs::create_dir_all(&folder).unwrap();
         let begin = |place: &str| {

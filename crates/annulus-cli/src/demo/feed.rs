@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_has_the_length_that_was_asked_for() {
+    fn walk_has_the_length_that_was_asked_for() {
         let feed = Feed::walk(5, 1_000);
         assert_eq!(feed.ticks(1_000).count(), 1_000);
         assert!(feed.ticks(1_000).eq(Walk::new(5).take(1_000)));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_is_a_pair_in_the_stem() {
+    fn symbol_is_a_pair_in_the_stem() {
         for (path, symbol) in [
             ("quotes-eurusd.csv", "EURUSD"),
             ("folder/DAT_ASCII_USDJPY_T_202001.csv", "USDJPY"),

@@ -210,7 +210,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_stopped_run_at_full_speed_has_no_latency_of_a_calm_ring() {
+    fn stopped_run_at_full_speed_has_no_latency_of_a_calm_ring() {
         let run = Report { total: 20, ..report(10) };
         let stopped = Findings { run, rate: None, calm: None };
         assert_eq!(stopped.outcome(), Outcome::Interrupted);
@@ -233,7 +233,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_fault_in_either_run_fails_the_demo() {
+    fn fault_in_either_run_fails_the_demo() {
         let first = Findings { run: Report { total: 11, published: 11, ..report(10) }, ..findings(10, None) };
         assert_eq!(first.outcome(), Outcome::Failed);
         assert!(first.to_json().contains(r#""ok":false"#));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_nobody_is_counted_and_nothing_else() {
+    fn order_of_nobody_is_counted_and_nothing_else() {
         let (mut producer, gateway) = annulus::mpsc::channel(16);
         producer.send(order(2, 5, 0)).unwrap();
         producer.send(Order { symbol: 1, ..order(0, 5, 0) }).unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_comes_twice_or_late_is_found() {
+    fn order_that_comes_twice_or_late_is_found() {
         let mut account = Account::new();
         for sequence in [1, 2, 2, 5, 4, 6] {
             account.enter(&order(0, sequence, 100), 99);

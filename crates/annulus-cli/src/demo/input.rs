@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bid_above_its_ask_is_told_and_kept() {
+    fn bid_above_its_ask_is_told_and_kept() {
         let crossed = PLAIN.replace("1.1,1.2", "1.3,1.2");
         let told = |content: &str| {
             let (ticks, crossed) = read_lines(content.as_bytes(), 0).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_line_elsewhere_is_malformed() {
+    fn empty_line_elsewhere_is_malformed() {
         let message = "is empty: empty lines may stand after the last quote only";
         assert_eq!(bids(format!("{PLAIN}\n\n{PLAIN}")), Err(format!("q.csv:2: {message}")));
         assert_eq!(bids(format!("\n{PLAIN}")), Err(format!("q.csv:1: {message}")));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_quotes_is_refused() {
+    fn file_without_quotes_is_refused() {
         for content in ["", "\n\n", "timestamp,bid,ask\n", "timestamp,bid,ask", "\u{feff}"] {
             assert_eq!(
                 bids(content),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_line_is_named_by_its_number() {
+    fn malformed_line_is_named_by_its_number() {
         assert_eq!(
             bids(format!("{PLAIN}{PLAIN}20200101 170000065,1.1,x,0\n{PLAIN}")),
             Err("q.csv:3: ask `x` is not a number such as `1.12134`".into())
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_that_was_cut_off_in_or_before_its_last_field_is_malformed() {
+    fn last_line_that_was_cut_off_in_or_before_its_last_field_is_malformed() {
         for content in [PLAIN.repeat(2), format!("{HEADED}2013-01-01 22:35:13.494000+00:00,86.836,86.854\n")]
         {
             let last = content.trim_end().rfind('\n').unwrap() + 1;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_may_lack_its_line_break() {
+    fn last_line_may_lack_its_line_break() {
         for content in [PLAIN, HEADED] {
             assert_eq!(bids(content.trim_end()), bids(content));
         }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_something_else_is_refused_after_a_little_of_it() {
+    fn file_of_something_else_is_refused_after_a_little_of_it() {
         let error = bids("7".repeat(1_000_000)).unwrap_err();
         assert_eq!(
             error,
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_and_a_directory_are_named() {
+    fn file_that_is_not_there_and_a_directory_are_named() {
         let error = read(Path::new("no/such/file.csv"), 0).unwrap_err().to_string();
         assert!(error.starts_with("no/such/file.csv: cannot be read: "), "{error}");
         let error = read(Path::new("."), 0).unwrap_err().to_string();

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_reckoned_with() {
+    fn zone_is_reckoned_with() {
         for time in [
             "2013-01-01 22:00:00+00:00",
             "2013-01-01T22:00:00Z",
@@ -189,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crossed_quote_is_data() {
+    fn crossed_quote_is_data() {
         assert!(Form::Plain.parse("20200101 170000065,1.2,1.1,0", 0).is_ok());
     }
 
     #[test]
-    fn the_form_is_told_by_the_first_line() {
+    fn form_is_told_by_the_first_line() {
         assert_eq!(Form::of_first_line("timestamp,bid,ask"), Ok(Form::Headed));
         assert_eq!(Form::of_first_line("20200101 170000065,1.1,1.2,0"), Ok(Form::Plain));
         assert_eq!(
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_fields_is_exact() {
+    fn number_of_fields_is_exact() {
         for (form, line, message) in [
             (
                 Form::Plain,
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_time_exists_and_has_its_form() {
+    fn plain_time_exists_and_has_its_form() {
         for time in [
             "20200230 170000065",
             "20201301 170000065",
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zoned_time_exists_and_has_a_zone() {
+    fn zoned_time_exists_and_has_a_zone() {
         for time in [
             "2013-01-01 22:00:00.295000",
             "2013-02-29 22:00:00+00:00",
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_nanoseconds_cannot_count_is_refused() {
+    fn time_that_nanoseconds_cannot_count_is_refused() {
         let message =
             "time `25000101 000000000` is outside of the years 1678 to 2261, which a quote can carry";
         assert_eq!(plain_time("25000101 000000000"), Err(message.into()));

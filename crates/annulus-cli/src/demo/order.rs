@@ -145,7 +145,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_order_is_a_line() {
+    fn order_is_a_line() {
         let names = Names::new(&["5/20", "10/50"], &["EURUSD".into()]);
         let line = order(1, 7, 99).line(&names).to_string();
         assert_eq!(line, "10/50,EURUSD,7,2020-01-01T17:00:00.065Z,buy,1.1212,1.12120000,0.99999999");

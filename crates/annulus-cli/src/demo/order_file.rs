@@ -221,7 +221,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_target_of_a_link_is_replaced_and_keeps_its_permissions() {
+    fn target_of_a_link_is_replaced_and_keeps_its_permissions() {
         use std::os::unix::fs::{PermissionsExt, symlink};
 
         let folder = Folder::new("link");
@@ -237,7 +237,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_found() {
+    fn full_disk_is_found() {
         let path = Path::new("/dev/full");
         let mut file = begin(path);
         let well = (0..10_000).all(|sequence| file.writer().write(&order(0, sequence, 0)));

@@ -151,7 +151,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_fault_fails_the_run_even_where_it_was_interrupted() {
+    fn fault_fails_the_run_even_where_it_was_interrupted() {
         assert_eq!(report(10).outcome(), Outcome::Passed);
         assert_eq!(Report { total: 20, ..report(10) }.outcome(), Outcome::Interrupted);
 
@@ -162,7 +162,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_order_that_is_missing_or_comes_twice_is_a_fault() {
+    fn order_that_is_missing_or_comes_twice_is_a_fault() {
         let mut report = report(2_000);
         let trade = &mut report.trades[0];
         trade.placed = Some(2_001);

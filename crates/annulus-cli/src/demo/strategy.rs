@@ -190,7 +190,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_name_is_two_windows() {
+    fn name_is_two_windows() {
         assert_eq!("5/20".parse(), Ok(Windows { fast: 5, slow: 20 }));
         assert_eq!(windows("1/10000").to_string(), "1/10000");
         for text in

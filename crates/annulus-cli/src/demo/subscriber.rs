@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_check_fails_where_the_publisher_repeats_swaps_or_omits() {
+    fn check_fails_where_the_publisher_repeats_swaps_or_omits() {
         let clock = Clock::start();
         for (sequences, published, fault) in [
             (&[0, 1, 1, 2][..], 4, Fault::Repeated(1)),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_quote_is_counted_and_left_out_of_the_rest() {
+    fn corrupt_quote_is_counted_and_left_out_of_the_rest() {
         let mut receipt = Receipt::new(1);
         let quote = Quote::new(tick(0, 1.0, 1.5), 0, 0);
         assert!(!receipt.enter(&Quote { bid: 1.25, ..quote }, 100, 0));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_is_never_negative_and_never_too_long() {
+    fn latency_is_never_negative_and_never_too_long() {
         let mut receipt = Receipt::new(1);
         receipt.enter(&Quote::new(tick(0, 1.0, 1.5), 0, 100), 99, 0);
         assert_eq!(receipt.latency_ns.max(), 0);

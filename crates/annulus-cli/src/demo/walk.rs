@@ -102,7 +102,7 @@ mod tests {
     /// A number that changes only if the walk of a seed does: then the figures of two versions no longer
     /// compare.
     #[test]
-    fn the_walk_of_a_seed_stays_the_same_in_later_versions() {
+    fn walk_of_a_seed_stays_the_same_in_later_versions() {
         let sum: f64 = Walk::new(1).take(1_000).map(|tick| tick.bid + tick.ask + tick.volume).sum();
         assert_eq!(sum.to_string(), "3319760484.809876");
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_turns_back_at_half_and_at_twice_its_beginning() {
+    fn price_turns_back_at_half_and_at_twice_its_beginning() {
         let mut walk = Walk::new(1);
         for (mid_points, (_, begin_points, _)) in walk.mid_points.iter_mut().zip(MARKET) {
             *mid_points = begin_points / 2;

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_should_need_no_call() {
+    fn clock_should_need_no_call() {
         let with = |current: &str, available: &str| {
             Fake::new()
                 .file("/sys/devices/system/clocksource/clocksource0/current_clocksource", current)
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counter_should_be_invariant() {
+    fn counter_should_be_invariant() {
         let with = |lines: &str| {
             let text = format!("processor : 0\n{lines}\n");
             Fake::new().file("/proc/cpuinfo", text).check(time_stamp_counter)

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_leaves_marks() {
+    fn container_leaves_marks() {
         assert_eq!(Fake::new().file("/.dockerenv", "").check(container), "good: Docker (/.dockerenv)");
         assert_eq!(Fake::new().file("/run/systemd/container", "lxc\n").check(container), "good: lxc");
         let pod = Fake::new().file("/proc/1/cgroup", "0::/kubepods/pod1\n");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_quota_on_the_way_up_counts() {
+    fn least_quota_on_the_way_up_counts() {
         assert_eq!(version_2().check(cpu_quota), "good: none");
         let all = version_2().file("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
         assert_eq!(all.check(cpu_quota), "good: none");
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_stays_below_the_mount() {
+    fn path_stays_below_the_mount() {
         let fake = Fake::new().file("/proc/self/cgroup", "0::/../../etc\n");
         let groups = Groups::of(&fake.root()).unwrap();
         for folder in groups.folders("cpu") {

@@ -193,7 +193,7 @@ mod tests {
     /// The machine of the test has any CPUs. In the tree, they all are of one package and one core.
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_tree_is_read() {
+    fn tree_is_read() {
         let list = show(&annulus::affinity::allowed().unwrap());
         let cpu = "/sys/devices/system/cpu";
         let node = "/sys/devices/system/node";

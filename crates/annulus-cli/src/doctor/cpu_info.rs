@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_processor_is_read() {
+    fn first_processor_is_read() {
         let text =
             "processor\t: 0\nmodel name\t: A: B\nflags\t\t: tsc mwaitx\n\nprocessor\t: 1\nflags\t\t: none\n";
         let info = CpuInfo::read(&Fake::new().file("/proc/cpuinfo", text).root())

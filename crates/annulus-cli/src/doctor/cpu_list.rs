@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_read_and_written() {
+    fn list_is_read_and_written() {
         for (text, cpus, shown) in [
             ("", vec![], ""),
             ("3", vec![3], "3"),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_would_be_right() {
+    fn error_says_what_would_be_right() {
         for (text, error) in [
             ("x", "`x` is no CPU, nor a range of CPUs: write a list such as `0,1,4-7`"),
             ("1,,2", "`` is no CPU, nor a range of CPUs: write a list such as `0,1,4-7`"),

@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_cpu_that_is_not_there_is_refused() {
+    fn cpu_that_is_not_there_is_refused() {
         let failure = Choice::named(&Cores(vec![0, 9_999])).err().unwrap().to_string();
         assert!(failure.starts_with("--cores: "), "{failure}");
         assert!(
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     #[cfg(any(target_os = "linux", target_os = "freebsd", windows))]
-    fn a_pair_that_fails_says_why() {
+    fn pair_that_fails_says_why() {
         let pair = pair(0, 1_000_000, LITTLE);
         assert!(pair.median_ns.is_none() && pair.error.is_some(), "{pair:?}");
     }

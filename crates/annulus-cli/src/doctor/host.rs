@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_has_a_version() {
+    fn kernel_has_a_version() {
         let with = |text: &str| Fake::new().file("/proc/sys/kernel/osrelease", text).check(kernel);
         assert_eq!(with("6.18.44-x\n"), "good: Linux 6.18.44-x");
         assert!(with("4.4.0").starts_with("could be better: Linux 4.4.0 -> a kernel from 4.14 on"));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_time_kernel_says_so() {
+    fn real_time_kernel_says_so() {
         let version = |text: &str| Fake::new().file("/proc/version", text);
         assert_eq!(version("Linux #1 SMP PREEMPT_RT x").check(preemption), "good: PREEMPT_RT");
         let dynamic = version("Linux 6 (Debian) #1 SMP PREEMPT_DYNAMIC @0").check(preemption);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_is_known_by_flag_or_name() {
+    fn virtual_machine_is_known_by_flag_or_name() {
         let flags =
             |flags: &str| Fake::new().file("/proc/cpuinfo", format!("processor : 0\nflags : {flags}\n"));
         assert!(

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_limit_of_locked_memory_binds_unless_the_user_may_lock_all() {
+    fn small_limit_of_locked_memory_binds_unless_the_user_may_lock_all() {
         let with = |fake: Fake, limit| {
             let mut machine = fake.machine();
             machine.answers.memlock = limit;

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_trip_takes_time() {
+    fn round_trip_takes_time() {
         let cpus = affinity::allowed().unwrap();
         if let [here, there, ..] = cpus[..] {
             for round_trips in [1, CHUNK + 1] {
@@ -176,7 +176,7 @@ mod tests {
 
     /// Whichever of the two is refused, the other thread ends.
     #[test]
-    fn a_cpu_that_is_refused_is_an_error() {
+    fn cpu_that_is_refused_is_an_error() {
         let cpu = affinity::allowed().unwrap()[0];
         for (here, there) in [(cpu, 1_000_000), (1_000_000, cpu)] {
             let error = ping_pong(here, there, 1).unwrap_err();

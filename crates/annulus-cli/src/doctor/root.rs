@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_or_the_reason_is_given() {
+    fn file_is_read_or_the_reason_is_given() {
         let fake = Fake::new().file("/sys/a", " 7\n").file("/sys/b", b"\xff\x1b[").file("/sys/c", "0-1,3");
         let root = fake.root();
         assert_eq!(root.number("/sys/a"), Ok(7));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_folder_is_no_file() {
+    fn folder_is_no_file() {
         let fake = Fake::new().file("/sys/folder/file", "");
         let refused = fake.root().text("/sys/folder").unwrap_err();
         assert!(refused.to_string().starts_with("/sys/folder can't be read: "), "{refused}");

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_policy_is_that_of_the_thread() {
+    fn policy_is_that_of_the_thread() {
         let with = |tail: &str| {
             // Fields 3 to 39, of which the nineteenth is the nice value.
             let middle = format!("S {} -5 {}", "1 ".repeat(15), "0 ".repeat(20));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_needs_a_limit_or_a_capability() {
+    fn priority_needs_a_limit_or_a_capability() {
         let with = |fake: Fake, rtprio| {
             said(real_time_limit(&Machine {
                 answers: Answers { rtprio, ..Answers::default() },
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_has_rcu() {
+    fn command_line_has_rcu() {
         let with = |text: &str| Fake::new().file("/proc/cmdline", text).check(without_rcu);
         assert_eq!(with("quiet rcu_nocbs=2-5 x=1"), "good: 2-5");
         assert_eq!(with("nohz_full=2,3"), "good: 2-3");

@@ -262,7 +262,7 @@ mod tests {
 
     /// As systemd reads them: one main file, then pieces by name, of which the last counts.
     #[test]
-    fn the_last_setting_counts() {
+    fn last_setting_counts() {
         let (yes, no) = ("could be better: yes", "good: no: names in /dev/shm stay after a logout");
         let with = |files: &[(&str, &str)]| {
             let fake = files.iter().fold(user(1000), |fake, (file, text)| fake.file(file, text));

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_governor_should_be_performance() {
+    fn governor_should_be_performance() {
         let with = |text: &str| Fake::new().file(&first("cpufreq/scaling_governor"), text).check(governor);
         assert_eq!(with("performance\n"), "good: performance");
         assert_eq!(
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_deepest_state_counts_unless_it_is_off() {
+    fn deepest_state_counts_unless_it_is_off() {
         let state = |fake: Fake, number: usize, name: &str, latency: &str, disable: &str| {
             let folder = first(&format!("cpuidle/state{number}"));
             fake.file(&format!("{folder}/name"), name)

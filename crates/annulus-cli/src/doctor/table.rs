@@ -76,7 +76,7 @@ mod tests {
     use crate::text::plain;
 
     #[test]
-    fn a_row_is_a_finding() {
+    fn row_is_a_finding() {
         let report = Report {
             system: System { os: "linux", arch: "x86_64", processor: Some("A Processor".into()) },
             findings: vec![

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_decides_how_the_processor_waits() {
+    fn library_decides_how_the_processor_waits() {
         let with = |wait, flags: &str| {
             let fake = Fake::new().file("/proc/cpuinfo", format!("processor : 0\nflags : {flags}\n"));
             let answers = Answers { processor_wait: wait, ..Answers::default() };

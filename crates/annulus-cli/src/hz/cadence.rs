@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_the_time_between_two_messages() {
+    fn gap_is_the_time_between_two_messages() {
         let cadence = cadence(&[(5, 10), (100, 11), (150, 11), (200, 12), (330, 13)]);
         assert_eq!((cadence.messages(), cadence.looks()), (3, 5));
         assert_eq!(of(cadence.gap_ns()), [(100, 1), (130, 1)]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_shrinks_is_none() {
+    fn number_that_shrinks_is_none() {
         let cadence = cadence(&[(0, 11), (100, 3), (200, 12)]);
         assert_eq!((cadence.messages(), of(cadence.gap_ns())), (2, vec![(200, 1)]));
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_that_is_told_is_the_same() {
+    fn histogram_that_is_told_is_the_same() {
         let mut told = Told(latencies());
         for latency_ns in [0, 1, 1, 999, 123_456, 123_457, 987_654_321, u64::MAX] {
             told.0.saturating_record(latency_ns);

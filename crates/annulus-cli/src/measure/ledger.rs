@@ -182,19 +182,19 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_is_a_fault() {
+    fn duplicate_is_a_fault() {
         let count = Fault::Count { received: 4, lost: 0, published: 3 };
         assert_eq!(ledger(&[(0, 0), (1, 0), (1, 0), (2, 0)]).faults(3), [count, Fault::Repeated(1)]);
     }
 
     #[test]
-    fn a_message_out_of_order_is_a_fault_even_where_the_count_is_right() {
+    fn message_out_of_order_is_a_fault_even_where_the_count_is_right() {
         let faults = ledger(&[(0, 0), (2, 0), (1, 0), (3, 0)]).faults(4);
         assert_eq!(faults, [Fault::Disordered(1), Fault::Unexplained(1)]);
     }
 
     #[test]
-    fn a_wrong_count_is_a_fault() {
+    fn wrong_count_is_a_fault() {
         let few = ledger(&[(0, 0), (1, 0)]).faults(3);
         assert_eq!(few, [Fault::Count { received: 2, lost: 0, published: 3 }]);
         let many = ledger(&[(0, 0), (1, 0)]).faults(1);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_was_not_reported_is_a_fault() {
+    fn gap_that_was_not_reported_is_a_fault() {
         let faults = ledger(&[(0, 0), (2, 0)]).faults(3);
         assert_eq!(faults, [Fault::Count { received: 2, lost: 0, published: 3 }, Fault::Unexplained(1)]);
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_message_is_a_fault_and_the_rest_is_still_followed() {
+    fn corrupt_message_is_a_fault_and_the_rest_is_still_followed() {
         let mut ledger = ledger(&[(0, 0), (1, 0)]);
         ledger.enter_corrupt(2);
         ledger.enter(5, 2);

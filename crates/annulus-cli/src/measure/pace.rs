@@ -101,7 +101,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn the_schedule_does_not_drift() {
+    fn schedule_does_not_drift() {
         let schedule = Schedule::new(3.0);
         assert_eq!(
             [0, 1, 2, 3].map(|index| schedule.due_ns(index)),

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_subscriber_counts() {
+    fn slowest_subscriber_counts() {
         let gauges = Gauges::new(2);
         gauges.published.set(10);
         gauges.passed[0].set(9);

@@ -118,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_an_object() {
+    fn message_has_an_object() {
         assert_eq!(told(0.5_f64), r#"{"value":0.5}"#);
         assert_eq!(told([-1_i16, 2, 3]), r#"{"value":[-1,2,3]}"#);
     }
 
     #[test]
-    fn a_line_is_not_long() {
+    fn line_is_not_long() {
         assert_eq!(message_to_text("ä"), "ä");
         assert_eq!(message_to_text(&"ä".repeat(400)), "ä".repeat(400));
         assert_eq!(message_to_text(&"ä".repeat(401)), "ä".repeat(400) + "…");

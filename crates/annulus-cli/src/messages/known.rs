@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_called_as_its_type() {
+    fn message_is_called_as_its_type() {
         assert_eq!(name(&ring_of::<Quote>()).unwrap(), "quotes (`annulus demo`)");
         assert_eq!(name(&ring_of::<[u64; 3]>()).unwrap(), "[u64;3]");
     }

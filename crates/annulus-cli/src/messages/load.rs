@@ -107,7 +107,7 @@ mod tests {
     const MARK: Mark = Mark { start: 3, is_last: true, is_timed: false };
 
     #[test]
-    fn a_message_says_what_it_was_made_of() {
+    fn message_says_what_it_was_made_of() {
         for mark in [MARK, Mark { is_last: false, is_timed: true, start: u64::MAX >> 2 }] {
             assert_eq!(Load::<4>::new(7, 8, mark).checked(), Some((7, 8, mark)));
             assert_eq!(Load::<512>::new(7, 8, mark).checked(), Some((7, 8, mark)));

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_which_a_piece_is_lost_is_counted_and_not_returned() {
+    fn line_of_which_a_piece_is_lost_is_counted_and_not_returned() {
         let all: Vec<_> =
             (0..5).flat_map(|number| pieces(number, &text(3 * BYTES)).collect::<Vec<_>>()).collect();
         for (lost, line) in [(3..5, 2), (3..6, 2), (4..10, 4), (5..6, 2)] {
@@ -265,7 +265,7 @@ mod tests {
 
     /// The lines before the failure are counted, and a subscriber that comes after it knows, too.
     #[test]
-    fn a_failure_is_no_line() {
+    fn failure_is_no_line() {
         let failed = Piece::failed(3);
         for mut lines in [Lines::all(), Lines::after(None), Lines::from_now()] {
             assert!(!lines.has_failed());

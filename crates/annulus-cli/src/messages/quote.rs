@@ -100,7 +100,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_change_of_any_field_is_seen() {
+    fn change_of_any_field_is_seen() {
         let quote = Quote::new(tick(3, 1.25, 1.5), 7, 99);
         assert!(quote.is_intact());
         let changed = [

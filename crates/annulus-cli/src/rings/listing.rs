@@ -139,7 +139,7 @@ mod tests {
     use crate::text::plain;
 
     #[test]
-    fn a_ring_is_a_line() {
+    fn ring_is_a_line() {
         let mut orders = ring("orders", 5_000, &[900, 0]);
         orders.process = None;
         orders.readers[0].seat.as_mut().unwrap().state = PeerState::Dead;

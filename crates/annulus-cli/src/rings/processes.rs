@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_one_line() {
+    fn command_is_one_line() {
         assert_eq!(command(b"/usr/bin/feed\0--to\0a b\0"), "feed --to a b");
         assert_eq!(command(b"feed\0\x1b[2J\n\0"), "feed \\u{1b}[2J\\n");
         assert_eq!(command(b""), "");

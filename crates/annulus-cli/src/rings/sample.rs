@@ -291,7 +291,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_slowest_is_first() {
+    fn slowest_is_first() {
         assert_eq!(ring("a", 100, &[3, 0, 70]).lags(), [70, 3, 0]);
         assert!(lossy("a", 5).lags().is_empty());
         assert!(!lossy("a", 5).tells_lag() && ring("a", 1, &[]).tells_lag() && !dead("a").tells_lag());

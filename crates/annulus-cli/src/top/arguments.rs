@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_a_number_of_seconds() {
+    fn interval_is_a_number_of_seconds() {
         assert_eq!(interval("0.1"), Ok(Duration::from_millis(100)));
         assert_eq!(interval("3600"), Ok(Duration::from_secs(3600)));
         for text in ["0.05", "3601", "-1", "NaN", "inf", "1s", ""] {

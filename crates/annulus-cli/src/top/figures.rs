@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_ends_with_the_newest() {
+    fn curve_ends_with_the_newest() {
         assert_eq!(curve(&[], 3), "   ");
         assert_eq!(curve(&[0.0, 0.0], 3), " ▁▁");
         assert_eq!(curve(&[9.0, 0.0, 0.001, 3.5, 7.0], 4), "▁▂▅█");

@@ -97,7 +97,7 @@ mod tests {
     use crate::rings::sample::tests::{dead, ring, sample, timed};
 
     #[test]
-    fn a_rate_is_what_came_between_two_samples() {
+    fn rate_is_what_came_between_two_samples() {
         let mut history = History::default();
         let mut now = sample(vec![ring("a", 100, &[]), dead("b")]);
         history.add(&now);

@@ -71,7 +71,7 @@ mod tests {
     use crate::text::plain;
 
     #[test]
-    fn a_ring_has_its_page_in_a_pipe_too() {
+    fn ring_has_its_page_in_a_pipe_too() {
         let before = sample(vec![timed("quotes", 1_000, &[(0, 0), (1_000, 0)])]);
         let mut history = History::default();
         history.add(&before);

@@ -108,7 +108,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_route_is_told_in_words() {
+    fn route_is_told_in_words() {
         let words: Vec<_> = three().iter().map(words).collect();
         assert_eq!(
             words,
@@ -121,7 +121,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_route_has_its_cells() {
+    fn route_has_its_cells() {
         let cells: Vec<_> = three().iter().map(|route| cells(route).join("|")).collect();
         assert_eq!(
             cells,

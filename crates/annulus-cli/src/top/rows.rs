@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_looks_at_all_words() {
+    fn filter_looks_at_all_words() {
         for (filter, shown) in [
             ("", "abcd"),
             ("ORD", "a"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_what_is_known() {
+    fn row_says_what_is_known() {
         let (sample, history) = rings();
         let rows = rows(&sample, &history, &View::default());
         let text = |row: &Row<'_>| {
@@ -210,7 +210,7 @@ mod tests {
 
     /// A ring with a dead publisher keeps its curve, and has no rate.
     #[test]
-    fn the_dead_have_no_rate() {
+    fn dead_have_no_rate() {
         let (mut sample, history) = rings();
         sample.rings[0].state = PeerState::Dead;
         let rows = rows(&sample, &history, &View::default());

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_has_a_page() {
+    fn ring_has_a_page() {
         let shown = names(&["a", "b"]);
         let mut view = View::default();
         press(&mut view, &shown, "enter");
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_sorts_and_again_reverses() {
+    fn key_sorts_and_again_reverses() {
         let mut view = View::default();
         for (key, sort, is_reversed) in [
             ("n", Sort::Name, true),

@@ -83,7 +83,7 @@ mod tests {
     use crate::text::duration;
 
     #[test]
-    fn a_wait_is_in_its_bar() {
+    fn wait_is_in_its_bar() {
         let mut waits = Waits::default();
         for (behind_ns, bar) in [
             (1, 0),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_is_that_of_the_bars() {
+    fn axis_is_that_of_the_bars() {
         assert_eq!(AXIS.chars().count(), BARS);
         for (bar, ns) in [(0, 100), (8, 10_000), (16, 1_000_000), (24, 100_000_000)] {
             let label: String = AXIS.chars().skip(bar).take(8).collect();

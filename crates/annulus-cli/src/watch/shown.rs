@@ -85,7 +85,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn a_message_has_its_fields_on_a_line() {
+    fn message_has_its_fields_on_a_line() {
         let fields = [("bid".into(), 1.5.into()), ("text".into(), "a\u{1b}\"".into())];
         let fields = Some(Ok(fields.into_iter().collect()));
         let shown = Shown { number: 1_234, missed: 2, bytes: &[1, 255], fields };
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_a_foreign_type_is_in_hex() {
+    fn message_of_a_foreign_type_is_in_hex() {
         let bytes: Vec<u8> = (60..79).collect();
         let shown = Shown { number: 0, missed: 0, bytes: &bytes, fields: None };
         let expected = "\

@@ -81,7 +81,7 @@ fn parts_go_to_subscribers_in_other_processes() {
 
 /// The ring is short, so the publisher waits often.
 #[test]
-fn a_lossless_ring_loses_nothing() {
+fn lossless_ring_loses_nothing() {
     let names = Names::new("lossless");
     let arguments = ["--lossless", "--seconds", "0.2", "--capacity", "64", "--subscribers", "2", "--json"];
     let (said, complaint, code) = run(&mut names.bench(&arguments));
@@ -194,7 +194,7 @@ fn signal_stops_bench_with_a_report() {
 
 /// A subscriber by hand that is stopped has a report as well. One that still waits has none.
 #[test]
-fn a_signal_stops_a_subscriber() {
+fn signal_stops_a_subscriber() {
     let names = Names::new("subscriber");
     let waiting = names.start_load(&["--subscribe"]);
     while !has_thread(&waiting, "signals") {
@@ -217,7 +217,7 @@ fn a_signal_stops_a_subscriber() {
 }
 
 #[test]
-fn a_subscriber_that_is_killed_is_named() {
+fn subscriber_that_is_killed_is_named() {
     let names = Names::new("lost");
     // While it begins, and while the publisher waits for it.
     for (arguments, has_joined) in [(&[][..], false), (&["--lossless", "--capacity", "64"], true)] {
@@ -237,7 +237,7 @@ fn a_subscriber_that_is_killed_is_named() {
 
 /// Its subscribers end with it: those of its own, and those by hand, which say so.
 #[test]
-fn a_publisher_that_is_killed_leaves_no_process() {
+fn publisher_that_is_killed_leaves_no_process() {
     let names = Names::new("killed");
     let mut bench = names.start_load(&["--rate", "1000", "--seconds", "600"]);
     let child = child_of(&bench);
@@ -259,7 +259,7 @@ fn a_publisher_that_is_killed_leaves_no_process() {
 }
 
 #[test]
-fn a_name_that_is_taken_names_the_process() {
+fn name_that_is_taken_names_the_process() {
     let names = Names::new("taken");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } =

@@ -150,7 +150,7 @@ fn json_has_exactly_these_keys() {
 /// In a ring that is flooded a message waits behind hundreds of thousands of others; in a calm one it waits
 /// behind next to none, unless the machine is busy with other things.
 #[test]
-fn the_latency_that_is_shown_is_of_a_calm_ring() {
+fn latency_that_is_shown_is_of_a_calm_ring() {
     let report = json(demo().args(["--messages", "300000", "--subscribers", "1"]));
     assert_eq!(report["paced"], json!({ "published": 10_000, "messages_per_s": 10_000.0 }));
     let p50 = |key: &str| report["subscribers"][0][key]["p50"].as_u64().unwrap();
@@ -158,7 +158,7 @@ fn the_latency_that_is_shown_is_of_a_calm_ring() {
 }
 
 #[test]
-fn the_table_tells_subscribers_symbols_and_the_verdict() {
+fn table_tells_subscribers_symbols_and_the_verdict() {
     let folder = Folder::new("table");
     let (plain, headed) = (folder.file("q-eurusd.csv", PLAIN), folder.file("my feed.csv", HEADED));
     let output =
@@ -187,7 +187,7 @@ fn the_table_tells_subscribers_symbols_and_the_verdict() {
 }
 
 #[test]
-fn a_malformed_line_is_named_and_nothing_is_published() {
+fn malformed_line_is_named_and_nothing_is_published() {
     let folder = Folder::new("malformed");
     let good = folder.file("good.csv", PLAIN);
     for (content, line, what) in [
@@ -205,7 +205,7 @@ fn a_malformed_line_is_named_and_nothing_is_published() {
 }
 
 #[test]
-fn a_file_without_quotes_and_a_missing_file_are_named() {
+fn file_without_quotes_and_a_missing_file_are_named() {
     let folder = Folder::new("no-quotes");
     let empty = folder.file("empty.csv", "timestamp,bid,ask\n");
     assert_refused(
@@ -253,13 +253,13 @@ fn wrong_arguments_are_refused_with_a_correction() {
 }
 
 #[test]
-fn a_ring_of_two_slots_loses_much_and_accounts_for_all_of_it() {
+fn ring_of_two_slots_loses_much_and_accounts_for_all_of_it() {
     let report = json(demo().args(["--capacity", "2", "--messages", "50000", "--subscribers", "2"]));
     assert_accounts(&report, 50_000, 2);
 }
 
 #[test]
-fn a_pipe_gets_no_control_characters() {
+fn pipe_gets_no_control_characters() {
     let output =
         output(demo().args(["--messages", "5000"]).env("TERM", "xterm-256color").env("CLICOLOR", "1"));
     assert!(output.status.success());
@@ -273,7 +273,7 @@ fn a_pipe_gets_no_control_characters() {
 }
 
 #[test]
-fn a_rate_is_kept() {
+fn rate_is_kept() {
     let report = json(demo().args(["--messages", "200", "--rate", "2000", "--subscribers", "2"]));
     assert_lossless(&report, 200, 2);
     // Its latencies are those of that rate, and there is no run at full speed.
@@ -298,7 +298,7 @@ fn the_same_seed_gives_the_same_market() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn reader_that_has_seen_enough_is_no_error() {
     let mut child = demo()
         .args(["--messages", "1000"])
         .stdout(Stdio::piped())
@@ -334,7 +334,7 @@ fn described(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_graph_is_printed_and_nothing_is_written() {
+fn graph_is_printed_and_nothing_is_written() {
     let folder = Folder::new("graph");
     let orders = folder.0.join("orders.csv");
     let orders = orders.to_str().unwrap();

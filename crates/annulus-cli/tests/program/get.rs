@@ -177,7 +177,7 @@ fn death_of_the_sender_is_said() {
 }
 
 #[test]
-fn a_signal_has_its_count() {
+fn signal_has_its_count() {
     let names = Names::new("get-signal");
     let (_sender, _name) = prices(&names);
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {

@@ -201,7 +201,7 @@ fn more_threads_than_strategies_do_no_harm() {
 }
 
 #[test]
-fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+fn file_is_replaced_and_nothing_is_left_beside_it() {
     let folder = Folder::new("replaced");
     let output = folder.file("orders.csv", "old");
     let Output { status, stdout, .. } =
@@ -214,7 +214,7 @@ fn a_file_is_replaced_and_nothing_is_left_beside_it() {
 }
 
 #[test]
-fn an_output_that_cannot_be_is_named_and_nothing_is_published() {
+fn output_that_cannot_be_is_named_and_nothing_is_published() {
     let folder = Folder::new("cannot");
     let input = folder.file("quotes.csv", quotes(100, 1).0);
     let existing = folder.file("orders.csv", "old");
@@ -242,7 +242,7 @@ fn an_output_that_cannot_be_is_named_and_nothing_is_published() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_ends_the_run_and_is_named() {
+fn full_disk_ends_the_run_and_is_named() {
     // At this rate it would take an hour, were it not to end when the disk is found full.
     for arguments in [&["--messages", "2000"][..], &["--rate", "100000", "--messages", "360000000"]] {
         let message = "error: /dev/full: cannot be written: No space left on device";

@@ -99,7 +99,7 @@ fn device_or_pipe_is_written_to_directly() {
 }
 
 #[test]
-fn an_input_is_refused_by_whatever_name() {
+fn input_is_refused_by_whatever_name() {
     let folder = Folder::new("inputs");
     let quotes = "20200101 170000065,1.121200,1.121720,0\n";
     let (input, link, name) = (folder.file("q.csv", quotes), folder.0.join("link"), folder.0.join("name"));
@@ -157,7 +157,7 @@ fn target_of_a_link_that_leads_to_nothing_is_made() {
 }
 
 #[test]
-fn a_file_in_a_folder_that_takes_no_new_ones_is_refused_for_that() {
+fn file_in_a_folder_that_takes_no_new_ones_is_refused_for_that() {
     refuse(
         demo().args(SHORT).arg("/proc/self/comm"),
         "/comm: cannot be written: there can be no new file in its folder",
@@ -166,7 +166,7 @@ fn a_file_in_a_folder_that_takes_no_new_ones_is_refused_for_that() {
 
 /// (Where the system lets a test mount something.)
 #[test]
-fn a_mount_is_refused() {
+fn mount_is_refused() {
     let folder = Folder::new("mounted");
     let (here, there) = (folder.file("here", "old"), folder.file("there", "old"));
     let mounted = |then: &str| {
@@ -206,7 +206,7 @@ fn signals_leave_the_orders_and_nothing_else() {
 
 /// As `nohup` has it.
 #[test]
-fn a_hangup_that_is_ignored_stays_ignored() {
+fn hangup_that_is_ignored_stays_ignored() {
     let folder = Folder::new("nohup");
     let output = folder.0.join("orders.csv");
     let mut shell = Command::new("sh");
@@ -236,7 +236,7 @@ fn killed_run_leaves_the_old_file_only() {
 }
 
 #[test]
-fn a_file_may_be_no_larger_than_the_limit() {
+fn file_may_be_no_larger_than_the_limit() {
     let folder = Folder::new("limit");
     let output = folder.file("orders.csv", "old");
     let mut shell = Command::new("sh");
@@ -297,7 +297,7 @@ fn two_runs_may_have_one_output() {
 }
 
 #[test]
-fn a_name_may_be_as_long_as_the_system_has_it() {
+fn name_may_be_as_long_as_the_system_has_it() {
     let folder = Folder::new("long");
     let output = folder.0.join("o".repeat(255));
     succeed(demo().args(SHORT).arg(&output));

@@ -51,7 +51,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 /// All that there is room for at 120 columns is there, and at 80 what matters most.
 #[test]
-fn a_narrow_terminal_has_fewer_columns() {
+fn narrow_terminal_has_fewer_columns() {
     let with = |columns: &str| printed(demo().args(["--messages", "3000"]).env("COLUMNS", columns));
     let (wide, narrow) = (with("120"), with("80"));
     for title in ["strategy ┆ subscriber ┆ lost ┆ orders", "p90", "p99.9", "mean spread"] {

@@ -167,7 +167,7 @@ fn commands_say_in_one_line_why_they_cannot_use_a_ring() {
 
 /// A directory that the user has named, and that is not there: a command that makes a ring makes it, too.
 #[test]
-fn a_directory_that_is_not_there_is_refused() {
+fn directory_that_is_not_there_is_refused() {
     let names = Names::new("no-directory");
     let path = names.path.to_str().unwrap();
     for subcommand in subcommands() {

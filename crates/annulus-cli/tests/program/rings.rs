@@ -107,7 +107,7 @@ fn rings_are_listed_and_removed() {
 
 /// The program's own publisher, alive and killed.
 #[test]
-fn a_killed_publisher_is_listed_as_dead_and_removed() {
+fn killed_publisher_is_listed_as_dead_and_removed() {
     let folder = Folder::new("killed");
     let path = folder.0.join("names");
     let input = folder.file("input", "one\n");
@@ -310,7 +310,7 @@ fn readers_and_depth_are_listed() {
 }
 
 #[test]
-fn a_directory_that_is_none_is_named() {
+fn directory_that_is_none_is_named() {
     let folder = Folder::new("file");
     let file = folder.file("names", "");
     let (said, complaint, code) = run(annulus("ls").arg("--directory").arg(&file));
@@ -324,7 +324,7 @@ fn a_directory_that_is_none_is_named() {
 
 /// The directory's disk is full: the error says so, and nothing is left that could be taken for a ring.
 #[test]
-fn a_disk_without_room_is_named() {
+fn disk_without_room_is_named() {
     let folder = Folder::new("full");
     // A disk of its own, which no other process sees. There is room for a directory, and for nothing in it.
     let script =
@@ -353,7 +353,7 @@ fn a_disk_without_room_is_named() {
 }
 
 #[test]
-fn a_directory_has_the_mode_that_was_asked_for() {
+fn directory_has_the_mode_that_was_asked_for() {
     let folder = Folder::new("mode");
     let path = folder.0.join("names");
     let with = |subcommand, mode: &[&str]| {

@@ -81,7 +81,7 @@ fn lines_and_a_death_are_shown() {
 }
 
 #[test]
-fn a_queue_is_refused() {
+fn queue_is_refused() {
     let names = Names::new("watch-queue");
     let directory = Directory::open(&names.path).unwrap();
     let settings = annulus::Settings::new(8);
@@ -97,7 +97,7 @@ fn a_queue_is_refused() {
 }
 
 #[test]
-fn a_signal_has_its_count() {
+fn signal_has_its_count() {
     let names = Names::new("watch-count");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();

@@ -168,7 +168,7 @@ fn table_and_frames_end_there_when_their_process_dies() {
 
 /// Another program says that it is a bridge: its cells come in any order, with any counts, and some are none.
 #[test]
-fn a_value_with_a_smaller_count_is_not_taken() {
+fn value_with_a_smaller_count_is_not_taken() {
     let b = Machine::new("b");
     let (far, at) = b.listening();
     let session = plain_session(at);

@@ -29,14 +29,14 @@ fn demo_without_arguments_is_a_walk_that_fits_the_ring() {
 }
 
 #[test]
-fn the_default_capacity_has_bounds() {
+fn default_capacity_has_bounds() {
     let arguments = parse(&[]).unwrap();
     assert_eq!([1, 2, 9_500, u64::MAX].map(|total| arguments.capacity(total)), [2, 2, 9_500, 1_048_576]);
     assert_eq!(parse(&["--capacity", "3"]).unwrap().capacity(1_000), 3);
 }
 
 #[test]
-fn a_rate_is_a_positive_number() {
+fn rate_is_a_positive_number() {
     for (text, rate) in [("100000", 1e5), ("0.5", 0.5), ("1e6", 1e6)] {
         assert_eq!(parse(&["--rate", text]).unwrap().rate, Some(rate));
     }
@@ -76,7 +76,7 @@ fn strategies_are_told_apart() {
 }
 
 #[test]
-fn the_graph_is_printed_in_one_form() {
+fn graph_is_printed_in_one_form() {
     let form = |arguments: &[&str]| {
         let arguments = parse(arguments)?;
         arguments.check().map_err(|failure| failure.to_string())?;
@@ -123,7 +123,7 @@ fn processes_are_fewer_than_threads() {
 }
 
 #[test]
-fn a_walk_and_files_exclude_each_other() {
+fn walk_and_files_exclude_each_other() {
     for arguments in [["--messages", "5"], ["--seed", "5"]] {
         let error = parse(&[&["--input", "q.csv"], &arguments[..]].concat()).err().unwrap();
         assert!(error.contains("cannot be used with"), "{error}");

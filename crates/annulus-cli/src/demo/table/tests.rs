@@ -38,7 +38,7 @@ fn rendered(run: Report) -> String {
 }
 
 #[test]
-fn a_subscriber_is_a_line() {
+fn subscriber_is_a_line() {
     let table = lines(&latencies(&report(12_345).receipts));
     let expected = "\
 ┌────────────┬──────────┬──────┬─────────┬─────────┬─────────┬─────────┬─────────┐
@@ -50,7 +50,7 @@ fn a_subscriber_is_a_line() {
 }
 
 #[test]
-fn a_strategy_is_a_line() {
+fn strategy_is_a_line() {
     let expected = "\
 ┌──────────┬────────────┬──────┬────────┬─────────┬─────────┬─────────┬─────────┬─────────┐
 │ strategy ┆ subscriber ┆ lost ┆ orders ┆     p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
@@ -62,7 +62,7 @@ fn a_strategy_is_a_line() {
 }
 
 #[test]
-fn a_symbol_is_a_line_with_the_decimals_of_its_prices() {
+fn symbol_is_a_line_with_the_decimals_of_its_prices() {
     let mut statistics = vec![Statistics::NONE; 2];
     statistics[0].add(&Quote::new(tick(0, 1.5, 1.503), 0, 0));
     statistics[0].add(&Quote::new(tick(0, 1.0, 1.002), 1, 0));
@@ -91,7 +91,7 @@ fn subscriber_at_full_speed_is_a_line_without_times() {
 }
 
 #[test]
-fn the_rest_is_told_in_words() {
+fn rest_is_told_in_words() {
     let text = shown(&findings(10, None), &setting());
     let mut rest = &text[..];
     for line in [
@@ -124,7 +124,7 @@ fn processes_have_a_ring_with_a_name_and_may_be_stopped_otherwise() {
 }
 
 #[test]
-fn a_rate_is_named_with_each_figure() {
+fn rate_is_named_with_each_figure() {
     let text = shown(&findings(10, Some(5_000.0)), &setting());
     for line in [
         "Published 10 messages at 5,000 messages a second in 2.00 ms: 5,000 messages a second to every subscriber.",
@@ -139,14 +139,14 @@ fn a_rate_is_named_with_each_figure() {
 }
 
 #[test]
-fn a_failed_check_says_what_failed() {
+fn failed_check_says_what_failed() {
     let text = rendered(Report { published: 11, total: 11, ..report(10) });
     let expected = "Check FAILED:\n  subscriber 1: received 10 + lost 0 is not the 11 that were published\n";
     assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
-fn an_interrupted_run_says_so() {
+fn interrupted_run_says_so() {
     let text = rendered(Report { total: 1_000, ..report(10) });
     for part in [
         "Stopped by Ctrl-C: published 10 of 1,000 messages at full speed in 2.00 ms: 5,000 messages a second",

@@ -116,7 +116,7 @@ q quit  ↑↓ choose  Enter its page  / filter  sort by n name  k kind  s state
 }
 
 #[test]
-fn the_page_of_a_lossless_ring() {
+fn page_of_a_lossless_ring() {
     assert_shown(
         &chosen("orders", true),
         80,
@@ -144,7 +144,7 @@ q quit  Esc all rings  ↑↓ other rings",
 }
 
 #[test]
-fn the_page_of_a_lossy_ring() {
+fn page_of_a_lossy_ring() {
     assert_shown(
         &chosen("ticks", true),
         80,
@@ -223,7 +223,7 @@ fn screen_of_any_size_will_do() {
 }
 
 #[test]
-fn the_chosen_ring_is_seen() {
+fn chosen_ring_is_seen() {
     let rings = (0..50).map(|number| ring(&format!("ring-{number:02}"), 0, &[])).collect();
     let many = sample(rings);
     let history = History::default();
@@ -262,7 +262,7 @@ fn colours_are_for_what_needs_a_look() {
 /// A ring whose messages carry their time has a picture of how far its readers are behind, where there is
 /// room.
 #[test]
-fn the_page_of_a_ring_with_times() {
+fn page_of_a_ring_with_times() {
     let mut history = History::default();
     let mut now = sample(vec![]);
     for step in 0..=60u64 {

@@ -30,7 +30,7 @@ fn kill(process: u32, signal: Signal) {
 
 /// Any process, and whether the feed waits for it or not.
 #[test]
-fn a_process_that_is_killed_is_named_and_nothing_is_left() {
+fn process_that_is_killed_is_named_and_nothing_is_left() {
     let names = Names::new("killed");
     let file = names.folder.0.join("orders.csv");
     for (arguments, victim) in [
@@ -61,7 +61,7 @@ fn a_process_that_is_killed_is_named_and_nothing_is_left() {
 
 /// The feed waits for one that does not go on, and learns that another has died.
 #[test]
-fn a_process_that_is_killed_beside_one_that_is_stopped_is_named() {
+fn process_that_is_killed_beside_one_that_is_stopped_is_named() {
     let names = Names::new("beside");
     let (demo, parts) = names.start(&["--messages", "100000000", "--capacity", "64", "--lossless"]);
     kill(parts["subscriber-1"], Signal::STOP);
@@ -77,7 +77,7 @@ fn a_process_that_is_killed_beside_one_that_is_stopped_is_named() {
 
 /// As soon as there is a process, whatever it has done by then.
 #[test]
-fn a_process_that_is_killed_early_is_named() {
+fn process_that_is_killed_early_is_named() {
     let names = Names::new("early");
     for victim in [None, Some("gateway"), Some("subscriber-1"), Some("subscriber-2")] {
         let demo = Running(names.shared(&LONG).args(["--subscribers", "2"]).spawn().unwrap());
@@ -135,7 +135,7 @@ fn signal_stops_feed_with_a_report() {
 
 /// Each process still joins. (How much the feed publishes depends on when it learns of the signal.)
 #[test]
-fn a_signal_before_all_have_joined_ends_in_a_report() {
+fn signal_before_all_have_joined_ends_in_a_report() {
     let names = Names::new("joining");
     for round in 0..10 {
         let demo = Running(names.shared(&LONG).args(["--subscribers", "4", "--json"]).spawn().unwrap());
@@ -160,7 +160,7 @@ fn a_signal_before_all_have_joined_ends_in_a_report() {
 
 /// The feed can't go on, and the subscriber does not end. The second signal ends all of them.
 #[test]
-fn a_second_signal_ends_a_demo_that_hangs() {
+fn second_signal_ends_a_demo_that_hangs() {
     let names = Names::new("hangs");
     let file = names.folder.0.join("orders.csv");
     let arguments = ["--messages", "100000000", "--capacity", "64", "--lossless", "--output"];
@@ -187,7 +187,7 @@ fn a_second_signal_ends_a_demo_that_hangs() {
 
 /// Its processes end with it. Its own name is that of a dead process, as after any such death.
 #[test]
-fn a_feed_that_is_killed_leaves_no_process() {
+fn feed_that_is_killed_leaves_no_process() {
     let names = Names::new("feed");
     let (mut demo, parts) = names.start(&LONG);
     demo.kill();

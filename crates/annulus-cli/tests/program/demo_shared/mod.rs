@@ -154,7 +154,7 @@ fn processes_and_threads_print_the_same_table() {
 }
 
 #[test]
-fn a_short_ring_loses_quotes_and_accounts_for_all() {
+fn short_ring_loses_quotes_and_accounts_for_all() {
     let names = Names::new("short");
     let arguments = ["--capacity", "2", "--messages", "50000", "--subscribers", "2"];
     assert_eq!(assert_accounts(&json(&mut names.shared(&arguments))), 50_000);
@@ -185,7 +185,7 @@ fn processes_and_threads_write_the_same_orders() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_refused_before_the_demo_begins() {
+fn file_that_cannot_be_written_is_refused_before_the_demo_begins() {
     let names = Names::new("full");
     let (said, complaint, code) = run(names.shared(&LONG).args(["--output", "/dev/full"]));
     assert_eq!((said.as_str(), code), ("", 2));
@@ -227,7 +227,7 @@ fn orders_that_cannot_be_written_stop_the_demo() {
 }
 
 #[test]
-fn a_name_that_is_taken_names_the_process() {
+fn name_that_is_taken_names_the_process() {
     let names = Names::new("taken");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();

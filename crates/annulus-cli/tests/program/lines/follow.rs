@@ -85,7 +85,7 @@ fn subscriber_goes_on_with_the_next_publisher() {
 
 /// It says which publisher did not come to the end of its input.
 #[test]
-fn a_failure_is_a_change_of_its_own() {
+fn failure_is_a_change_of_its_own() {
     let names = Names::new("follow-failure");
     let subscriber =
         Running(names.command("sub", &["quotes", "--wait", "--follow", "--json"]).spawn().unwrap());
@@ -123,7 +123,7 @@ fn maps_that_of(subscriber: &Running, publisher: &Running) -> bool {
 
 /// A signal ends it as it ends any other, also between two publishers.
 #[test]
-fn a_signal_ends_one_that_follows() {
+fn signal_ends_one_that_follows() {
     let names = Names::new("follow-signal");
     let mut publisher = names.publisher(b"one\n", &[]);
     let mut command = names.command("sub", &["quotes", "--follow", "--from", "oldest"]);

@@ -182,7 +182,7 @@ fn line_that_is_no_message_is_reported() {
 
 /// Subscribers that have received the good lines are told that the rest does not come.
 #[test]
-fn a_publisher_that_fails_is_taken_for_dead() {
+fn publisher_that_fails_is_taken_for_dead() {
     let names = Names::new("json-fails");
     let sub = Running(names.command("sub", &["orders", "--json", "--wait"]).spawn().unwrap());
     let text = format!("{LINES}no JSON\n");

@@ -43,7 +43,7 @@ fn lines_are_not_lost_however_slow_the_subscribers_are() {
 
 /// It stops reading and ends; the other one, and the publisher, do not mind.
 #[test]
-fn a_subscriber_may_go() {
+fn subscriber_may_go() {
     let names = Names::new("goes");
     let text = quotes(5_000);
     let input = names.folder.file("input", &text);
@@ -102,7 +102,7 @@ fn signals_end_both_sides() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_named() {
+fn line_that_is_too_long_is_named() {
     let names = Names::new("long");
     let published = |text: &[u8], arguments: &[&str]| {
         let input = names.folder.file("input.txt", text);
@@ -152,7 +152,7 @@ fn failed_publisher_is_told_from_one_that_ends() {
 
 /// Also if none is that long.
 #[test]
-fn a_size_that_the_ring_never_holds_is_refused() {
+fn size_that_the_ring_never_holds_is_refused() {
     let names = Names::new("size");
     let complaint = |arguments: &[&str]| {
         let output = names.command("pub", &["quotes"]).args(arguments).output().unwrap();
@@ -183,7 +183,7 @@ fn a_size_that_the_ring_never_holds_is_refused() {
 }
 
 #[test]
-fn a_lossless_ring_is_not_followed() {
+fn lossless_ring_is_not_followed() {
     let names = Names::new("unfollowed");
     let mut publisher = Running(names.command("pub", &["quotes", "--lossless"]).spawn().unwrap());
     publisher.says("publishing");

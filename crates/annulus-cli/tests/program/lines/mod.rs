@@ -142,7 +142,7 @@ fn subscriber_that_waits_while_lines_come_misses_nothing() {
 }
 
 #[test]
-fn a_publisher_that_is_killed_is_told_from_one_that_ends() {
+fn publisher_that_is_killed_is_told_from_one_that_ends() {
     let names = Names::new("killed");
     let mut publisher = names.publisher(b"one\ntwo\n", &[]);
     let subscriber = Running(names.command("sub", &["quotes", "--from", "oldest"]).spawn().unwrap());
@@ -175,7 +175,7 @@ fn quotes(count: usize) -> Vec<u8> {
 
 /// One process publishes a file of quotes, and two others print it. The ring holds all of it.
 #[test]
-fn a_file_of_quotes_comes_byte_for_byte() {
+fn file_of_quotes_comes_byte_for_byte() {
     let names = Names::new("quotes");
     let text = quotes(20_000);
     // One comes before the publisher, the other one while it publishes, or after that.
@@ -339,7 +339,7 @@ fn signals_end_a_publisher() {
 
 /// Each side says how many lines it had, whichever signal ends it.
 #[test]
-fn a_signal_has_its_count() {
+fn signal_has_its_count() {
     let names = Names::new("count");
     for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let mut publisher = Running(names.command("pub", &["quotes"]).stdin(Stdio::piped()).spawn().unwrap());

@@ -10,7 +10,7 @@ use crate::running::Running;
 
 /// Quotes carry their time.
 #[test]
-fn a_ring_with_times_says_how_far_its_readers_are_behind() {
+fn ring_with_times_says_how_far_its_readers_are_behind() {
     let names = Names::new("one");
     let arguments = ["--shared", "market", "--rate", "2000", "--messages", "10000000", "--lossless"];
     let demo = Running(names.command("demo", &arguments).args(["--subscribers", "2"]).spawn().unwrap());
@@ -39,7 +39,7 @@ fn a_ring_with_times_says_how_far_its_readers_are_behind() {
 }
 
 #[test]
-fn a_ring_without_times_has_a_page_too() {
+fn ring_without_times_has_a_page_too() {
     let names = Names::new("plain");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();

@@ -151,7 +151,7 @@ fn table_is_live_and_leaves_the_terminal_as_it_was() {
 
 /// The page of the ring that is named, and from there the table.
 #[test]
-fn a_name_begins_with_the_page() {
+fn name_begins_with_the_page() {
     let names = Names::new("named");
     let directory = Directory::open(&names.path).unwrap();
     let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(1024)).unwrap();
@@ -211,7 +211,7 @@ fn a_stop_gives_the_terminal_back() {
 
 /// In a container the shell's session may have no number: it began outside.
 #[test]
-fn a_stop_in_a_container_gives_the_terminal_back() {
+fn stop_in_a_container_gives_the_terminal_back() {
     let unshared = || {
         let mut command = Command::new("unshare");
         command.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
