@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_the_table_is_as_wide() {
+    fn lines_of_the_table_are_of_one_width() {
         let table = table(&results(vec![row(1.0, 2.0, true), row(100.0, 2.0, false)]));
         let mut widths = table.lines().map(|line| line.chars().count());
         let first = widths.next().unwrap();

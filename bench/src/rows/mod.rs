@@ -121,7 +121,7 @@ mod tests {
 
     /// Few messages, with all the checks.
     #[test]
-    fn every_entry_of_every_row_runs() {
+    fn entries_of_every_row_run() {
         let cores = Cores::all().unwrap();
         crate::cores::pin(cores.here);
         for row in all() {

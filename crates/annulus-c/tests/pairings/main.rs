@@ -142,7 +142,7 @@ fn compiled(name: &'static str, compiler: &str, flags: &[&str], scratch: &Path) 
 }
 
 #[test]
-fn every_language_reads_every_other_one() {
+fn languages_read_each_other() {
     let scratch = env::temp_dir().join(format!("annulus-pairs-{}", std::process::id()));
     fs::create_dir_all(&scratch).unwrap();
     let c = compiled("c", "cc", &["-std=c11", "-D_GNU_SOURCE"], &scratch);

@@ -174,7 +174,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_subscriber_gets_quotes_and_every_strategy_sends_orders() {
+    fn subscribers_get_quotes_and_strategies_send_orders() {
         let graph = graph(2, Some("orders.csv"));
         let edges: Vec<_> = graph
             .edges()

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_symbol_is_quoted() {
+    fn symbols_are_all_quoted() {
         let mut quotes = [0; MARKET.len()];
         for tick in Walk::new(1).take(8_000) {
             quotes[tick.symbol as usize] += 1;

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn more_room_shows_more() {
+    fn columns_are_more_with_more_room() {
         let wide = of(160);
         assert_eq!(wide.len(), 9);
         let width = |title| wide.iter().find(|(there, _)| *there == title).unwrap().1;

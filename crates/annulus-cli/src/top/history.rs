@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_are_kept_than_a_curve_shows() {
+    fn rates_are_kept_as_far_as_a_curve_shows() {
         let mut history = History::default();
         let mut now = sample(vec![]);
         for published in 0..2 * KEPT as u64 {

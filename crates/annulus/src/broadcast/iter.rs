@@ -111,7 +111,7 @@ impl<T: Message, M: Mode> fmt::Debug for TryIter<'_, T, M> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn no_more_than_there_were_when_it_began() {
+    fn iterator_gives_no_more_than_there_were_when_it_began() {
         let (mut publisher, subscribable) = crate::broadcast::lossy(8);
         let mut subscriber = subscribable.subscribe();
         (0..3).for_each(|number| publisher.publish(number));

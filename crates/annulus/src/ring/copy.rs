@@ -297,7 +297,7 @@ mod tests {
 
     /// Records of every length, into more words than they need.
     #[test]
-    fn every_length_comes_back_and_nothing_else_is_touched() {
+    fn bytes_of_every_length_come_back_and_nothing_else_is_touched() {
         for length in 0_usize..if cfg!(miri) { 40 } else { 700 } {
             let record: alloc::vec::Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + 1) as u8).collect();
             let used = length.div_ceil(WORD);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn every_size_comes_back_and_nothing_else_is_touched() {
+    fn values_of_every_size_come_back_and_nothing_else_is_touched() {
         macro_rules! sizes {
             ($($size:literal)*) => { $(round_trip::<$size>();)* };
         }

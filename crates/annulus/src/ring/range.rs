@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bits_are_a_range() {
+    fn bits_of_any_value_are_a_range() {
         for bits in [0, 1, 127, u64::MAX, 1 << 63, u64::MAX - 127, 1 << 7] {
             for near in [Sequence::FIRST, Sequence::LAST_BELIEVED] {
                 let range = Range::of_bits(bits, near);

@@ -36,7 +36,7 @@ proptest! {
 }
 
 #[test]
-fn every_small_capacity_at_every_lag() {
+fn rings_of_every_small_capacity_at_every_lag() {
     for capacity in 2..if cfg!(miri) { 4 } else { 40 } {
         for published in 0..3 * capacity as u64 {
             let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(capacity);

@@ -38,7 +38,7 @@ fn is_listed_to_the_end<W, R>(name: &'static str, (writer, reader): (W, R)) {
 }
 
 #[test]
-fn every_builder_lists_its_ring() {
+fn builders_list_their_rings() {
     is_listed_to_the_end("of spsc", spsc::with::<u64>(Settings::new(4).name("of spsc")).unwrap());
     is_listed_to_the_end("of mpsc", mpsc::with::<u64>(Settings::new(4).name("of mpsc")).unwrap());
     is_listed_to_the_end("of spmc", spmc::with::<u64>(Settings::new(4).name("of spmc")).unwrap());

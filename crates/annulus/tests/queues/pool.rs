@@ -309,7 +309,7 @@ fn owners_find_their_own_bytes() {
 /// Packets through a lossless ring: every subscriber receives the handle, one of them redeems it, and finds
 /// what was sent.
 #[test]
-fn every_subscriber_tries_and_one_gets_it() {
+fn subscribers_try_and_one_gets_it() {
     const COUNT: usize = if cfg!(miri) { 4 } else { 32 };
     let pool = BufferPool::new(100, COUNT);
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<Packet>(COUNT / 2);

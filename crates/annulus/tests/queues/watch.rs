@@ -195,7 +195,7 @@ fn handles_are_fields_of_types_without_bounds() {
 }
 
 #[test]
-fn every_reader_sees_the_last_value() {
+fn readers_see_the_last_value() {
     const VALUES: u64 = if cfg!(miri) { 20 } else { 5_000 };
     for strategy in [WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let (sender, receiver) = watch::channel([0; 4]);

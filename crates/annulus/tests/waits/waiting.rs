@@ -240,7 +240,7 @@ fn endless_timeout_wakes() {
 }
 
 #[test]
-fn every_strategy_receives_and_sees_the_close() {
+fn strategies_receive_and_see_the_close() {
     let most = u32::MAX;
     for strategy in [
         WaitStrategy::BusySpin,

@@ -102,7 +102,7 @@ q quit  ↑↓ Enter page  / filter  sort: n k s r d l p (again: reverse)";
 }
 
 #[test]
-fn one_hundred_and_sixty_columns() {
+fn screen_of_one_hundred_and_sixty_columns() {
     let view = View { sort: Sort::Rate, ..View::default() };
     assert_shown(&view, 160, "\
 annulus top  /run/user/7/annulus                                                                                                      4 rings, 1 dead  every 1 s

@@ -230,7 +230,7 @@ proptest! {
 
     /// What is written is what was parsed, and equal numbers mean that no field differs.
     #[test]
-    fn any_schema_is_written_and_parsed(ours in any_kind(), theirs in any_kind(), version in 0..3_u32) {
+    fn schema_of_any_form_is_written_and_parsed(ours in any_kind(), theirs in any_kind(), version in 0..3_u32) {
         let is_struct = |kind: &str| kind.starts_with('{') && !kind.ends_with('?');
         let text = |kind: &str| match (version, is_struct(kind)) {
             (0, _) => kind.to_string(),
@@ -267,7 +267,7 @@ proptest! {
 
     /// Any text is a schema or an error, which names a place in it.
     #[test]
-    fn any_text_is_parsed_or_refused(text in "[a-z0-9_{}\\[\\]():;,=?@\"\\\\ \n-]{0,60}", begin in select(["", "q{", "q{a:enum u8{", "[", "q{a:u8\""].to_vec())) {
+    fn text_of_any_kind_is_parsed_or_refused(text in "[a-z0-9_{}\\[\\]():;,=?@\"\\\\ \n-]{0,60}", begin in select(["", "q{", "q{a:enum u8{", "[", "q{a:u8\""].to_vec())) {
         let text = begin.to_string() + &text;
         match text.parse::<Schema>() {
             Ok(schema) => prop_assert_eq!(parsed(&schema.to_string()), schema),

@@ -121,7 +121,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn every_form_copies_every_length() {
+    fn forms_copy_every_length() {
         let mut forms: Vec<unsafe fn(*mut u8, *const u8, usize)> = vec![copy, copy_sse2];
         if has_avx() {
             forms.push(copy_avx);

@@ -32,7 +32,7 @@ fn capacity_beyond_memory_is_refused() {
 }
 
 #[test]
-fn every_length_comes_back_from_every_place() {
+fn records_of_every_length_come_back_from_every_place() {
     for capacity in if cfg!(miri) { vec![64] } else { vec![64, 128, 1024] } {
         let (mut publisher, subscribable) = bytes::lossy(capacity);
         let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());

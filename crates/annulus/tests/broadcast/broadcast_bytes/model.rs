@@ -25,7 +25,7 @@ proptest! {
 /// Records of one length from each word of the ring on: whatever number of them is published, what is lost is
 /// told first, and it is not more than the documentation says.
 #[test]
-fn every_length_at_every_lag() {
+fn records_of_every_length_at_every_lag() {
     let (capacity, lengths) = if cfg!(miri) { (64, [0, 9, 32]) } else { (256, [0, 17, 96]) };
     for length in lengths {
         for begin in 0..capacity / 8 {

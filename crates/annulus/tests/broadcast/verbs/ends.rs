@@ -117,7 +117,7 @@ fn publishers_are_refused_after_a_close() {
 }
 
 #[test]
-fn every_end_of_a_queue_has_a_closer() {
+fn ends_of_a_queue_have_closers() {
     macro_rules! closes {
         ($($kind:ident)*) => { $(
             for from_consumer in [true, false] {

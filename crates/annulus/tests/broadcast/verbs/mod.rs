@@ -46,7 +46,7 @@ fn capacity_is_kept_as_it_is() {
 
 /// Types with invalid bit patterns, with a size of nothing, with an odd size.
 #[test]
-fn any_message_comes_back() {
+fn message_of_any_type_comes_back() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&['ß', '\u{10FFFF}']);

@@ -113,7 +113,7 @@ fn subscriber_a_lap_behind_a_close_loses_one_at_most() {
 
 /// Each verb of a lossless publisher gives back what a closed ring does not take.
 #[test]
-fn every_verb_gives_messages_after_a_close_back() {
+fn verbs_give_messages_after_a_close_back() {
     let (mut one, _subscribable) = annulus::broadcast::lossless(4);
     let (many, _subscribable) = annulus::broadcast::mp_lossless(4);
     one.publish_batch(&[1, 2]).unwrap();

@@ -125,7 +125,7 @@ macro_rules! room {
 
             /// Every strategy waits at the gate, and goes on when the subscriber does, or leaves.
             #[test]
-            fn every_strategy_waits_for_room() {
+            fn strategies_wait_for_room() {
                 for strategy in [
                     WaitStrategy::BusySpin,
                     WaitStrategy::PauseSpin,

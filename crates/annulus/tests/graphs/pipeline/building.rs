@@ -191,7 +191,7 @@ fn graph_is_drawn() {
 
 /// A graph is to be drawn whatever its stages are called.
 #[test]
-fn any_name_can_be_drawn() {
+fn names_of_any_kind_can_be_drawn() {
     let (input, stages) = Pipeline::builder().input::<u64>();
     let (output, pipeline) = stages.then(|x| x).name("a\\b\nc\"`<d>#1;` \u{e9}").build();
     let graph = pipeline.describe();

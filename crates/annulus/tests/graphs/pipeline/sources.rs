@@ -20,7 +20,7 @@ fn passes(source: impl Receive<Item = u64> + 'static, send: impl FnOnce()) {
 }
 
 #[test]
-fn any_receiving_handle_is_a_source() {
+fn receiving_handles_are_sources() {
     let (mut publisher, subscribable) = broadcast::lossless(4);
     passes(subscribable.subscribe(), move || (0..10).for_each(|x| publisher.publish(x).unwrap()));
 

@@ -40,7 +40,7 @@ fn dropped_consumer_ends_all_writes() {
 
 /// A close by any handle, or by a closer; before it everything is read.
 #[test]
-fn any_handle_may_close() {
+fn handles_and_closers_may_close() {
     for closes in 0..4 {
         let (mut producer, mut consumer) = channel(64);
         producer.write(b"before").unwrap();

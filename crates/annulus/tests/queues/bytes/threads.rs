@@ -75,7 +75,7 @@ fn read_all(consumer: &mut Consumer, seed: u64) {
 }
 
 #[test]
-fn every_record_arrives_whole_and_in_order() {
+fn records_arrive_whole_and_in_order() {
     let longest = if cfg!(miri) { 150 } else { 1 << 14 };
     for (capacity, seed) in [(2, 1), (31, 2), (64, 3), (longest / 16, 4), (longest, 5)] {
         without_standing_still(move || {

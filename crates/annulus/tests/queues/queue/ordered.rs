@@ -129,22 +129,22 @@ fn every_verb_at_once(senders: u64, receivers: u64, capacity: usize) {
 }
 
 #[test]
-fn every_verb_of_one_to_one() {
+fn verbs_of_one_to_one() {
     every_verb_at_once(1, 1, 8);
 }
 
 #[test]
-fn every_verb_of_three_to_one() {
+fn verbs_of_three_to_one() {
     every_verb_at_once(3, 1, 5);
 }
 
 #[test]
-fn every_verb_of_three_to_three() {
+fn verbs_of_three_to_three() {
     every_verb_at_once(3, 3, 16);
 }
 
 #[test]
-fn every_verb_of_two_to_two_in_one_slot() {
+fn verbs_of_two_to_two_in_one_slot() {
     every_verb_at_once(2, 2, 1);
 }
 
@@ -335,7 +335,7 @@ fn destructor_that_panics_is_the_only_one_that_is_missing() {
 /// Many senders wait for room, and many receivers for messages, in a queue of one slot: each wake-up reaches
 /// somebody.
 #[test]
-fn every_wake_up_reaches_a_waiter() {
+fn wake_ups_reach_waiters() {
     const THREADS: u64 = if cfg!(miri) { 2 } else { 8 };
     const EACH: u64 = MESSAGES / 100;
     without_standing_still(|| {

@@ -106,7 +106,7 @@ fn receive_by_all_verbs<K: InPlace + QueueKind>(
 }
 
 #[test]
-fn every_verb_beside_every_other() {
+fn verbs_beside_each_other() {
     for (capacity, first) in [(1, 0), (2, u64::MAX - 100), (7, 0), (64, u64::MAX - 1000), (4096, 5)] {
         let (mut producer, mut consumer) = spsc::with(Settings::new(capacity).first(first)).unwrap();
         let writer = thread::spawn(move || send_by_all_verbs(&mut producer, 0, 7));
@@ -117,7 +117,7 @@ fn every_verb_beside_every_other() {
 
 /// The same with many producers, in whose rings the consumer takes turns.
 #[test]
-fn every_verb_beside_every_other_of_many() {
+fn verbs_beside_each_other_of_many() {
     for (capacity, first) in [(1, 0), (7, u64::MAX - 100), (64, 0)] {
         let (producer, mut consumer) = mpsc::with(Settings::new(capacity).first(first)).unwrap();
         let writers = [0, 1, 2].map(|whose| {

@@ -81,7 +81,7 @@ fn observer_reads_whole_messages() {
 
 /// Rings of many sizes, after each message of some laps: the publisher shows its bound now and then only.
 #[test]
-fn every_message_counts_at_once() {
+fn messages_count_at_once() {
     let names = Names::new();
     for (capacity, first) in [(2, 0), (3, 7), (8, 0), (200, 1 << 40), (1000, 0)] {
         let settings = Settings::new(capacity).first(first);

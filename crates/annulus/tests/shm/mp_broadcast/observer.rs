@@ -15,7 +15,7 @@ fn observer(directory: &Directory) -> RingObserver {
 
 /// The number of messages is that which each publisher says, after each message of some laps.
 #[test]
-fn every_message_counts_at_once() {
+fn messages_count_at_once() {
     let (_scratch, directory) = directory();
     for (capacity, first) in [(2, 0), (3, 7), (200, 1 << 40)] {
         let builder = Builder::new(Ring::new(capacity).first(first)).publishers(2);

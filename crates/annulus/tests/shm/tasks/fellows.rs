@@ -20,7 +20,7 @@ fn next(mut subscriber: Subscriber<u64, Foreign>) -> Running<Result<u64, LossyRe
 
 /// Messages of any publisher wake it, and its death does not, as long as another one lives.
 #[test]
-fn any_publisher_wakes_a_task() {
+fn publisher_of_any_process_wakes_a_task() {
     let builder = ring(8, 3).when_no_publisher(WhenGone::Close);
     let Shared { handle: own, invitation, .. } = builder.build::<u64>().unwrap();
     let accepted = invitation.accept::<u64>().unwrap();

@@ -148,7 +148,7 @@ fn no_system_has_such_sizes() {
 }
 
 #[test]
-fn every_builder_has_them() {
+fn builders_have_huge_pages() {
     alone!();
     if !has_transparent() {
         return;

@@ -9,7 +9,7 @@ use crate::memory::rings::{BYTES, KINDS, address_of, same};
 use crate::support::alone;
 
 #[test]
-fn every_page_is_locked_until_the_drop() {
+fn pages_are_locked_until_the_drop() {
     alone!();
     let before = status("VmLck");
     for make in KINDS {

@@ -155,7 +155,7 @@ fn ring_without_options_says_so() {
 }
 
 #[test]
-fn every_page_is_there_and_locked_until_the_drop() {
+fn pages_are_there_and_locked_until_the_drop() {
     alone!();
     let before = status("VmLck");
     for make in KINDS {

@@ -19,7 +19,7 @@ fn memory_without_options_is_the_allocators() {
 }
 
 #[test]
-fn every_page_is_there() {
+fn pages_are_there() {
     alone!();
     for make in KINDS {
         let made = make(Memory::require().prefault()).unwrap();

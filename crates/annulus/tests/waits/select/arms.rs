@@ -11,7 +11,7 @@ use crate::select::MOMENT;
 type Sends<'a> = (&'a str, Box<dyn FnMut() + 'a>);
 
 #[test]
-fn every_receiving_handle_has_an_arm() {
+fn receiving_handles_have_arms() {
     let (mut lossy, from_lossy) = broadcast::lossy(8);
     let (mut lossless, from_lossless) = broadcast::lossless(8);
     let (mut events, from_events) = event::channel(8, || 0_u8);
@@ -77,7 +77,7 @@ fn every_receiving_handle_has_an_arm() {
 }
 
 #[test]
-fn every_sending_handle_has_an_arm() {
+fn sending_handles_have_arms() {
     let (mut lossless, subscribable) = broadcast::lossless(2);
     let mut subscriber = subscribable.subscribe();
     let (shared_lossless, shared_subscribable) = broadcast::mp_lossless(2);
