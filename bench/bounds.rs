@@ -135,7 +135,7 @@ fn longest_poll<K: Joinable>(name: &str) {
     for comer in comers {
         comer.join().unwrap();
     }
-    println!("{name}, the longest of 1,000 polls beside eight who come and go: {longest:.1?} of a core");
+    println!("{name}, the longest of 1,000 polls beside eight that come and go: {longest:.1?} of a core");
 }
 
 /// A poll that finds nothing, where 1,000 producers were quiet for long.

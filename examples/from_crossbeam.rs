@@ -15,7 +15,7 @@ struct Request {
 
 fn serve(requests: &Receiver<Request>) {
     for request in requests {
-        // Who asked may be gone.
+        // The thread that asked may be gone.
         let _ = request.reply.send(request.number * request.number);
     }
 }

@@ -14,7 +14,7 @@ const MESSAGES: u64 = 50_000;
 const BRIEF: usize = 100;
 const FEW: u64 = 100;
 
-/// Who sent it, and how many messages that producer sent before.
+/// Its producer, and how many messages that producer sent before.
 struct Message {
     producer: usize,
     number: u64,

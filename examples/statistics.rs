@@ -1,5 +1,5 @@
-//! What a queue can tell of itself while it runs: who sent how much, what waits, and how long messages lay
-//! there.
+//! What a queue can tell of itself while it runs: which producer sent how much, what waits, and how long
+//! messages lay there.
 //!
 //! `cargo run --release -p annulus --example statistics`
 
@@ -30,7 +30,7 @@ fn main() {
             thread::sleep(Duration::from_millis(5)); // it falls behind
             let stats = consumer.stats();
             println!("received {received}, waiting {}", stats.pending.unwrap_or(0));
-            // Those who are there, and those who left something behind.
+            // Those that are there, and those that left something behind.
             for producer in stats.producers {
                 println!("  producer {}: sent {}, waited {:?}", producer.id, producer.sent, producer.latency);
                 shown += 1;

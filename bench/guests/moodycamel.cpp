@@ -88,7 +88,7 @@ static double exchange(const Plan &plan, unsigned each) {
             begin.meet(2 * each + 1, 1);
             for (;;) {
                 bool last = left.load() == 0;
-                // It has no close: who finds nothing looks whether anybody still sends.
+                // It has no close: a consumer that finds nothing looks whether anybody still sends.
                 if (!queue.wait_dequeue_timed(token, message, 50)) {
                     if (last) break;
                     continue;

@@ -38,7 +38,7 @@ pub trait Sink: Send {
     }
 }
 
-/// Who gets a message.
+/// Which consumers get a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     OneConsumer,

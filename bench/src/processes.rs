@@ -121,7 +121,7 @@ impl Drop for Child {
     }
 }
 
-/// Ends this program if the child that has the other end of `output` ends too early: whoever polls its
+/// Ends this program if the child that has the other end of `output` ends too early: a program that polls its
 /// messages would poll for ever. (It sleeps all the while.)
 fn watch(mut output: ChildStdout, over: Arc<AtomicBool>, work: String) {
     thread::spawn(move || {

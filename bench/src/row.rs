@@ -1,4 +1,4 @@
-//! What a row is: who runs, how much they do, what one run finds, and what it has to reach.
+//! What a row is: which contenders run, how much they do, what one run finds, and what it has to reach.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -150,7 +150,7 @@ pub struct Placed {
     pub placement: String,
 }
 
-/// One row of the table: what is done, by whom, and what is asked of ours.
+/// One row of the table: what is done, by which contenders, and what is asked of ours.
 pub struct Row {
     pub name: Cow<'static, str>,
     /// What is done, for the reader of the table.

@@ -85,7 +85,7 @@ need_miri() {
     export RUST_BACKTRACE=0
 }
 
-# need_debian TEST PACKAGE...: what Debian has, where TEST fails. Who is not root needs a sudo that does not ask.
+# need_debian TEST PACKAGE...: what Debian has, where TEST fails. A user other than root needs a sudo that does not ask.
 need_debian() {
     local test_command=$1 as_root=
     shift

@@ -1,4 +1,4 @@
-"""Executions: the events of all threads, who reads from whom (rf), and the order of the writes of each variable (mo).
+"""Executions: the events of all threads, which read reads from which write (rf), and the order of the writes of each variable (mo).
 
 A model is a function from an execution to whether it may happen. Everything here is the same for every model.
 """

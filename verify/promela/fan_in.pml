@@ -1,6 +1,6 @@
 /* Many producers, one consumer: join, leave, the list, turns, sleep, close (queue/roster.rs, state.rs, write.rs, fan_in.rs, lane/one_to_one.rs).
  *
- * Two lanes, two producers, one consumer, and somebody who may close the queue at any moment. One producer sends two messages and leaves, the other one; or (AGAIN)
+ * Two lanes, two producers, one consumer, and a thread that may close the queue at any moment. One producer sends two messages and leaves, the other one; or (AGAIN)
  * each sends one, one more comes for the first one's lane, with whatever lies in it, and nobody else closes. Lanes have room for all messages. Properties:
  *
  *   NothingHidden    a poll that finds nothing has received all messages whose sends had returned before it began

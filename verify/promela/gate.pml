@@ -3,7 +3,7 @@
  * One publisher, two subscribers that come and go and clone themselves, four slots, three laps. Properties:
  *
  *   NothingOverwritten   from its start on a subscriber finds every message in its slot
- *   PublisherProgress    the publisher comes to the end, whoever joins, leaves or dies (no invalid end state)
+ *   PublisherProgress    the publisher comes to the end, whichever subscriber joins, leaves or dies (no invalid end state)
  *
  * Seeded bugs: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), PROMISES_TOO_MUCH, BLIND_FOR_A_LAP_MORE, FORKS_UNSEEN, NEVER_LEFT (gate_*),
  * NO_FENCE (the publisher looks at the cells before it says where it is: gate_no_publisher_fence).

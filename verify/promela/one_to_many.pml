@@ -1,19 +1,19 @@
 /* One-to-many lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/stamped.rs, queue/write_many.rs, queue/read_many.rs).
  *
- * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
+ * Two consumers, of which the first claims two messages at once where two are there, and a thread that may close the queue at any moment. One lane of two
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers
  * that sleep; FULL_LANE one slot, two messages, and a producer that sleeps; LANES=2 two lanes of one slot and two producers with a message each, where the second
  * takes the lane of the first over, or adds one, and nobody else closes; LANES=2,JOINS only that second one, and a close; LANES=2,THIN with a list of lanes, from which
  * consumers take quiet ones (queue/roster.rs); LANES=2,FAIR another message of the first producer, and nobody leaves. Properties:
  *
- *   OneUser        who writes a slot finds it empty, who takes a message finds it, and nobody else's
+ *   OneUser        a thread that writes a slot finds it empty, one that takes a message finds it, and nobody else's
  *   AckedIsReceived at the end, what was acknowledged was received, and what was not was not
  *   NothingMissed  a poll that finds nothing: what was acknowledged before it began was claimed before it ended
  *   OneEnd         after a consumer says that everything was received, nothing is
  *   FairTurns      (FAIR) a consumer has at most one turn of the other lane while something that was acknowledged lies in this one, and nobody takes it
  *   BoundedLanes   there are only as many lanes as there were producers at one time
  *   OneOwner       a lane that is taken over has no producer, and goes on where the last one stopped
- *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
+ *   NoLostWake     no thread sleeps for ever that has something to do (where nothing goes on, nobody closes, and all was sent and received)
  *
  * Seeded bugs: OVERWRITES (no stamped.send1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
  * CLOSED_UNSEALED, SEALS_BLINDLY (divide.end2 without stamped.take4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
@@ -51,7 +51,7 @@
 #define FREE(number) (2 * (number))
 #define FULL(number) (2 * (number) + 1)
 
-/* Where nobody sleeps, who waits for something just waits for it. */
+/* Where nobody sleeps, a thread that waits for something just waits for it. */
 #define HAS(lane) (stamp[AT(lane, head[lane])] == FULL(head[lane]))
 #define SOMETHING (HAS(0) || HAS(LANES - 1))
 
@@ -74,7 +74,7 @@ byte thinning;
 #define ON_LIST(lane) true
 #endif
 
-/* The eventcount `sent`: whether somebody is registered, how many wake-ups there were, who sleeps. `taken` has one sleeper. */
+/* The eventcount `sent`: whether somebody is registered, how many wake-ups there were, which threads sleep. `taken` has one sleeper. */
 bool registered;
 byte wakes;
 bool asleep[2];

@@ -1,18 +1,18 @@
 /* The many-to-many lane: one ring, in which senders claim slots and receivers claim messages (lane/many_to_many.rs, queue/ordered/state.rs).
  *
- * SENDERS with MESSAGES messages each, RECEIVERS receivers, SLOTS slots, of which READY are full at the beginning. Everybody sleeps who finds nothing to do. A receiver may stop after any message, and keep its handle: so a wake-up that
+ * SENDERS with MESSAGES messages each, RECEIVERS receivers, SLOTS slots, of which READY are full at the beginning. Each sleeps that finds nothing to do. A receiver may stop after any message, and keep its handle: so a wake-up that
  * somebody else needs is not made up for by one that would have looked anyway. The eventcounts are one step each (event.pml has their steps): a wake-up of `count` wakes so many of those that
  * sleep, any of them, or all where fewer do. GIVES_UP: a receiver that waits may also stop without a message, because its time is over. POLLS: each receiver
  * looks once, and stops. CLOSE: somebody closes the queue at any moment. DROPS: receivers
  * that stop are dropped, the last of which closes. BATCH: the first sender sends two messages at once, the first receiver takes two at once. Properties:
  *
- *   OneUser        who writes a slot finds it empty, who takes a message finds it, and nobody else's
+ *   OneUser        a thread that writes a slot finds it empty, one that takes a message finds it, and nobody else's
  *   OneBound       never more messages than slots
  *   AckedIsReceived at the end, what was acknowledged was received; or dropped, where no receiver is left
  *   OneEnd         after a receiver says that everything was received, nothing is
  *   NoLostWake     where nothing goes on, no receiver sleeps while the next message is there, no sender while the next slot is free, and nobody once the queue is closed
  *
- * Seeded bugs: OVERWRITES (no stamped.send1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: who stands behind is counted before the
+ * Seeded bugs: OVERWRITES (no stamped.send1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: a thread that stands behind is counted before the
  * own stamp is seen), WAKES_ONE_ONLY, FORGETS_WHAT_IS_TAKEN (counts what is full, not what was), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY, CLOSE_UNSEEN (a sender that
  * finds the queue closed wakes one), KEEPS_WHAT_IS_LEFT (nobody drops what no receiver will take), NO_FENCE (a sender looks whether the queue is closed before its message is seen).
  */
@@ -44,7 +44,7 @@ byte head, tail;
 bool closed;                    /* the mark of `sent` */
 byte receivers = RECEIVERS;
 
-/* The eventcounts, `sent` (0) and `taken` (1): whether somebody is registered, how many wake-ups there were, who sleeps. */
+/* The eventcounts, `sent` (0) and `taken` (1): whether somebody is registered, how many wake-ups there were, which threads sleep. */
 #define SENT 0
 #define TAKEN 1
 bool registered[2];
@@ -152,7 +152,7 @@ inline take(number) {
 #endif
 }
 
-/* stamped.take6 of those that are claimed, and the look at whoever waits for their slots. Ends with got and n at 0. */
+/* stamped.take6 of those that are claimed, and the look at the threads that wait for their slots. Ends with got and n at 0. */
 inline take_claimed() {
     i = 0;
 #ifdef COUNTS_EARLY

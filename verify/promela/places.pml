@@ -1,7 +1,7 @@
 /* A queue of several producer processes: places (shm/places.rs, lane/across.rs).
  *
  * Two producers, or three, and two places. Each producer takes the first place that is free, sends one message, and leaves. One of them may be
- * killed between any two steps, which frees its lock and nothing else. The queue ends when all producers are gone: the last one who leaves closes
+ * killed between any two steps, which frees its lock and nothing else. The queue ends when all producers are gone: the last one that leaves closes
  * it, or the consumer does. NO_KILL: nobody is killed. BLIND: the consumer does not look for the end by itself.
  *
  *   OneWriter        a lane has one producer at a time

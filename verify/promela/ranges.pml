@@ -1,7 +1,7 @@
 /* Many publishers of several processes: a range is claimed by one step of the head, and an intent of each place says which (ring/claims.rs).
  *
  * Two places, one subscriber. The publisher of place 0 may die between any two steps, and then the next owner of its place comes, or nobody. Any
- * of them may stop for as long as it likes between any two steps. Whoever has published all stays, and does nothing more.
+ * of them may stop for as long as it likes between any two steps. A publisher that has published all stays, and does nothing more.
  *
  *   OneWriter     no two living publishers are in one slot
  *   LostIsLost    a message that a subscriber has counted as lost was never there, and never is
@@ -10,8 +10,8 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Seeded bugs: TAKEN_ALIVE, INTENT_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the intents), KEPT (who passes over a
- * message leaves it in its intent), KEPT_BY_HEIR (the next owner leaves the intent as it is), INTENTS_UNSEEN (who claims looks at no intent).
+ * Seeded bugs: TAKEN_ALIVE, INTENT_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the intents), KEPT (a publisher that passes over a
+ * message leaves it in its intent), KEPT_BY_HEIR (the next owner leaves the intent as it is), INTENTS_UNSEEN (a publisher that claims looks at no intent).
  */
 #ifndef SLOTS
 #define SLOTS 2

@@ -2,8 +2,8 @@
  *
  * Three subscribers that come and go, families of two, a publisher that looks. Node n has the family 2n + 1, 2n + 2. Properties:
  *
- *   LookMissesNobody   who has come when the look begins, and has not begun to leave when it ends, was seen
- *   FindsACell         at each moment there is room for all who are counted at a node and have not gone on
+ *   LookMissesNobody   a subscriber that has come when the look begins, and has not begun to leave when it ends, was seen
+ *   FindsACell         at each moment there is room for all that are counted at a node and have not gone on
  *   OneOwner           a cell is taken when it is free
  *   BoundedCells       no more cells than subscribers at one time, but for the rest of the last family, and of one for each that grew at that moment
  *

@@ -8,15 +8,15 @@
  *   NothingOverwritten   from its start on a living subscriber finds every message in its slot
  *   SeatsStay            the cell of a living subscriber is as it has left it: nobody else writes there
  *   OneOwner             a seat is taken by one at a time
- *   PublisherProgress    the publisher comes to the end, whoever is killed, wherever (no invalid end state)
+ *   PublisherProgress    the publisher comes to the end, whichever subscriber is killed, wherever (no invalid end state)
  *   SeatsAreFree         so do all subscribers that wait for a seat: one that is dead has none (the same)
  *
  * A subscriber that finds no seat waits here for one, instead of an error. Nobody sleeps: a nap ends by itself.
  *
  * Seeded bugs: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), NO_FENCE (the publisher looks before it says where it is: gate_no_publisher_fence),
  * PROMISES_TOO_MUCH (gate_promises_too_much), NEVER_SWEPT (seats_never_swept), SWEPT_ALIVE (seats_swept_alive), SWEPT_UNLOCKED (it only asks whether
- * somebody has the lock, and does not take it), LOCK_KEPT (it does not give the lock up), UNLOCKED_FIRST (who leaves gives the lock up before the
- * cell), ENTERS_UNLOCKED (who joins uses a cell that seems to be free, without its lock).
+ * somebody has the lock, and does not take it), LOCK_KEPT (it does not give the lock up), UNLOCKED_FIRST (a subscriber that leaves gives the lock up before the
+ * cell), ENTERS_UNLOCKED (a subscriber that joins uses a cell that seems to be free, without its lock).
  */
 #ifndef SEATS
 #define SEATS 1
@@ -38,7 +38,7 @@
 byte slot[SLOTS];    /* a message's sequence, and one */
 byte scanned;
 byte cell[SEATS] = FREE;
-byte lock[SEATS];    /* who has it */
+byte lock[SEATS];    /* which subscriber has it */
 bool kill[3];
 
 #define is_dead(i) (cell[i] != FREE && lock[i] == NOBODY)

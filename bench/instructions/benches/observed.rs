@@ -1,5 +1,6 @@
-//! Instructions of who publishes to a ring between processes, alone and while somebody looks at it. Who looks
-//! maps the ring read-only, and its publisher does not know of it: `ci/instructions` asks for equal counts.
+//! Instructions of a publisher to a ring between processes, alone and while an observer looks at it.
+//! The observer maps the ring read-only, and its publisher does not know of it: `ci/instructions` asks for
+//! equal counts.
 
 #[allow(dead_code, reason = "nothing is received here")]
 mod common;
@@ -10,7 +11,7 @@ use annulus::shm::{Directory, PublishedName, RingObserver, Shared, broadcast};
 use common::{CAPACITY, MESSAGES, at_most, message};
 use gungraun::prelude::*;
 
-/// A publisher, and who looks, if anybody does. (With the name, and its directory, which is removed.)
+/// A publisher, and the observer, if there is one. (With the name, and its directory, which is removed.)
 struct Looked<M: annulus::broadcast::Mode> {
     publisher: Publisher<u64, M>,
     _observer: Option<RingObserver>,

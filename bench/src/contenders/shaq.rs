@@ -23,7 +23,7 @@ impl<const WORDS: usize> Named for Shaq<WORDS> {
     const NAME: &'static str = "shaq";
 }
 
-#[allow(unsafe_code, reason = "it relies on its callers for who joins, and with which type")]
+#[allow(unsafe_code, reason = "it relies on its callers for which processes join, and with which type")]
 impl<const WORDS: usize> Between for Shaq<WORDS> {
     type Out = Producer<[u64; WORDS]>;
     type In = Consumer<[u64; WORDS]>;

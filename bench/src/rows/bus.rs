@@ -12,8 +12,8 @@ use crate::timing::{ns_each, phases};
 
 /// photon-ring's bus is faster. It holds a lock while it looks, so others wait for a thread that the system
 /// has stopped there, and it counts no handles, because it never removes a topic. A look-up of ours waits
-/// for nobody, and a removal knows who holds the topic. That takes seven atomic read-modify-writes in place
-/// of three (decision 0075).
+/// for nobody, and a removal knows which threads hold the topic. That takes seven atomic read-modify-writes
+/// in place of three (decision 0075).
 pub fn row() -> Row {
     const MAP: &str = "std HashMap";
     Row::new(

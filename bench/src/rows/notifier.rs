@@ -42,7 +42,7 @@ impl Loop {
 
     fn wait(&self) {
         let mut events = Vec::with_capacity(1);
-        // It fails for a signal: who waits looks again.
+        // It fails for a signal: the thread that waits looks again.
         _ = epoll::wait(&self.0, spare_capacity(&mut events), None);
     }
 }

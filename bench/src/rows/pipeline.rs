@@ -33,7 +33,7 @@ pub fn rows() -> [Row; 4] {
         ..Row::new(
             name,
             "u64 through five stages with a thread each: one, then two beside each other, then one that gets the pair of both, and \
-             a last one that adds up; by the disruptor on one ring, where everybody yields who waits",
+             a last one that adds up; by the disruptor on one ring, where each thread that waits yields",
             1024,
             10_000_000,
         )

@@ -1,7 +1,7 @@
 //! The same work with the threads on other cores: apart, on one core, some of each, wherever the scheduler
 //! has them, and beside a program that is busy.
 //!
-//! A row is a shape (who sends to whom) in a placement, at a pace.
+//! A row is a shape (which thread sends to which) in a placement, at a pace.
 
 use std::time::Duration;
 

@@ -42,7 +42,7 @@ struct Received {
     sum: u64,
 }
 
-/// As many producers as consumers. Who consumes can't know when the messages of a warm-up are over, so there
+/// As many producers as consumers. A consumer can't know when the messages of a warm-up are over, so there
 /// is none that is not timed, and the threads begin together.
 #[inline(never)]
 fn exchange<Q, const EACH: u64>(plan: &Plan) -> Sample

@@ -1,4 +1,5 @@
-//! Who sends to whom, by which contenders: the work of the rows that differ in the cores of their threads.
+//! Which thread sends to which, by which contenders: the work of the rows that differ in the cores of their
+//! threads.
 //!
 //! All are one loop, `exchange`.
 
@@ -14,7 +15,7 @@ use crate::contenders::{
 use crate::exchange::{Pace, Reach, Stream, ToSleepers, copies, exchange};
 use crate::row::{Entry, Kind, Plan, Sample};
 
-/// Who sends to whom, by which contenders.
+/// Which thread sends to which, by which contenders.
 pub struct Shape {
     pub name: String,
     pub about: String,
@@ -218,7 +219,7 @@ pub fn lossy_from(publishers: usize) -> Shape {
     }
 }
 
-/// Subscribers for whom the publisher does not wait.
+/// Subscribers that the publisher does not wait for.
 pub fn lossy_to(readers: usize) -> Shape {
     macro_rules! to {
         ($readers:literal) => { entries!(to_all_that_keep_up [$readers]: Annulus, PhotonRing) };

@@ -17,7 +17,7 @@ use crate::workers::Workers;
 /// What ours may take of the best rival's time.
 const LIMIT: f64 = 1.0;
 
-/// Whoever asks at the same time.
+/// Threads that ask at the same time.
 const ASKERS: u64 = 2;
 const ASKING_TASKS: u64 = 8;
 
@@ -57,7 +57,7 @@ pub fn rows() -> [Row; 5] {
         .threads(3),
         row(
             "replies, a fan of small jobs",
-            "u64: a ring is made for 16 jobs, which go to two workers, each with a handle of that ring; whoever asked receives until \
+            "u64: a ring is made for 16 jobs, which go to two workers, each with a handle of that ring; the asking thread receives until \
              all these handles are gone. The time is that of a job",
             64_000,
             [fan::<Ours>, fan::<Flume>, fan::<Crossbeam>],

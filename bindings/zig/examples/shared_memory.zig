@@ -46,7 +46,7 @@ pub fn main(init: std.process.Init) !void {
         const bid = @as(f64, @floatFromInt(cents)) * 0.25;
         try made.handle.publish(.{ bid, bid + 0.5 });
     }
-    made.handle.close(); // who comes later still finds what the ring has, while its name is there
+    made.handle.close(); // a subscriber that comes later still finds what the ring has, while its name is there
     var status: c_int = 1;
     _ = std.c.waitpid(child, &status, 0);
     try std.testing.expectEqual(0, status);

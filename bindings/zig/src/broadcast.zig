@@ -7,7 +7,7 @@ const calls = @import("calls.zig");
 const handle = @import("handle.zig");
 const Options = @import("options.zig").Options;
 
-/// Who publishes, and whether a slow subscriber loses messages or holds the publisher up.
+/// How many publish, and whether a slow subscriber loses messages or holds the publisher up.
 pub const Kind = enum(u32) {
     lossy = c.ANNULUS_LOSSY,
     lossless = c.ANNULUS_LOSSLESS,

@@ -34,7 +34,7 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
             return @field(c, prefix ++ "capacity")(self.raw);
         }
 
-        /// Closes the ring for all its handles, and wakes all threads that wait. Sends fail from now on. Who receives gets what was sent before,
+        /// Closes the ring for all its handles, and wakes all threads that wait. Sends fail from now on. Readers get what was sent before,
         /// and then `error.Closed`. No effect on a closed ring. The handle stays, and is to be freed.
         pub fn close(self: *Self) void {
             status.expect(@field(c, prefix ++ "close")(self.raw));
@@ -86,7 +86,7 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
             return ready;
         }
 
-        /// Frees the handle. With the last one that sends, the ring closes, and who receives gets what was sent before; a reservation ends, and
+        /// Frees the handle. With the last one that sends, the ring closes, and readers get what was sent before; a reservation ends, and
         /// nothing of it is sent. With the last consumer a queue closes, too, and what nobody received is gone. A descriptor is closed. No effect the second time.
         pub fn deinit(self: *Self) void {
             if (@hasField(Self, "way")) status.expect(self.way.end());

@@ -8,7 +8,7 @@ const buffer_alignment = 64;
 
 /// A pool of buffers that each hold one `T`. Any thread may use it, several at once, too.
 ///
-/// Whoever has a handle owns its buffer, and one thread at a time has it. It goes to another thread through a ring, where `redeem`
+/// The code that has a handle owns its buffer, and one thread at a time has it. It goes to another thread through a ring, where `redeem`
 /// takes it over; in the end `release` puts it back.
 pub fn Pool(comptime T: type) type {
     if (@sizeOf(T) == 0) @compileError("a buffer has at least a byte, and " ++ @typeName(T) ++ " has none");

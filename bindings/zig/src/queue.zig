@@ -8,14 +8,14 @@ const Options = @import("options.zig").Options;
 pub const Producer = @import("producer.zig").Producer;
 pub const Consumer = @import("consumer.zig").Consumer;
 
-/// Who sends, and who receives.
+/// How many send, and how many receive.
 pub const Kind = enum(u32) {
     spsc = c.ANNULUS_SPSC,
     mpsc = c.ANNULUS_MPSC,
     spmc = c.ANNULUS_SPMC,
     mpmc = c.ANNULUS_MPMC,
     ordered = c.ANNULUS_ORDERED,
-    /// Between processes; the library tells them by who makes them, and has no numbers for them.
+    /// Between processes; the library tells them by the call that makes them, and has no numbers for them.
     spsc_across = 0x100,
     mpsc_across = 0x101,
     mpmc_across = 0x102,

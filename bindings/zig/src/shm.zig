@@ -12,7 +12,7 @@ const status = @import("status.zig");
 
 /// What a ring is made of, and what a process that joins asks for.
 pub const Options = struct {
-    /// How many messages the ring holds, exactly, or how many bytes of records. Who joins has the ring's.
+    /// How many messages the ring holds, exactly, or how many bytes of records. A process that joins has the ring's.
     capacity: usize = 0,
     /// How threads of this process wait that have to.
     wait: options_of.Wait = .default,

@@ -1,7 +1,7 @@
 //! The plain paths of a queue of one producer and one consumer, without a call: those of `annulus_inline.h`, over the same views. Each step has the
 //! ordering that a test compares with the proof of the protocol, and the label of `docs/ORDERING.md`.
 //!
-//! A view begins at the first look, so whoever needs the handle itself (to arm a descriptor) ends the view, and goes on.
+//! A view begins at the first look, so a program that needs the handle itself (to arm a descriptor) ends the view, and goes on.
 
 const std = @import("std");
 const c = @import("c");

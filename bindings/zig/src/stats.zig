@@ -22,7 +22,7 @@ pub const Stats = struct {
     lagged: u64,
     /// How often a thread went to sleep. 0 without `Options.statistics`.
     sleeps: u64,
-    /// How often somebody woke those who slept. 0 without `Options.statistics`.
+    /// How often somebody woke threads that slept. 0 without `Options.statistics`.
     wake_ups: u64,
     /// The largest number of messages that somebody saw waiting. 0 without `Options.statistics`.
     high_water: u64,

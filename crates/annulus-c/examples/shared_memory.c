@@ -55,7 +55,7 @@ int main(void) {
         struct price price = {cents * 0.25, cents * 0.25 + 0.5};
         WORKS(annulus_publisher_publish(publisher, &price, sizeof price));
     }
-    /* Who comes later still finds what the ring has, while its name is there. */
+    /* A subscriber that comes later still finds what the ring has, while its name is there. */
     WORKS(annulus_publisher_close(publisher));
     int status = 1;
     CHECK(waitpid(child, &status, 0) == child);

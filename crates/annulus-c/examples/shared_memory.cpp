@@ -48,7 +48,7 @@ int main() {
     for (int cents = 0; cents < 100; cents++) {
         if (publisher.publish({cents * 0.25, cents * 0.25 + 0.5}) != ANNULUS_OK) return 1;
     }
-    if (publisher.close() != ANNULUS_OK) return 1; // who comes later still finds what the ring has, while its name is there
+    if (publisher.close() != ANNULUS_OK) return 1; // a subscriber that comes later still finds what the ring has, while its name is there
     waitpid(child, &status, 0);
     return std::system((std::string("rm -r ") + directory).c_str()) == 0 ? status : 1;
 }

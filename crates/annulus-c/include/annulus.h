@@ -2690,7 +2690,7 @@ annulus_status annulus_frame_publisher_free(struct annulus_frame_publisher *publ
  * Receives the next frame, in place. Waits for it for timeout_ns nanoseconds at most: with 0 it does not
  * wait, ANNULUS_FOREVER is no limit. After a loss it goes on with the oldest frame that is there.
  *
- * The frame is the caller's, who gives it back by annulus_held_frame_free, on any thread, also after the
+ * The frame is the caller's, which gives it back by annulus_held_frame_free, on any thread, also after the
  * subscriber was freed.
  *
  * The thread that uses the subscriber may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY);
@@ -3005,9 +3005,9 @@ annulus_status annulus_shared_queue_free(struct annulus_shared_queue *queue);
  * Claims the next message of a queue that several consumers share, and copies its size bytes to message.
  * Waits for it for timeout_ns nanoseconds at most: with 0 it does not wait, ANNULUS_FOREVER is no limit.
  *
- * The claim is the caller's, who ends it by annulus_claimed_done when its work is safe, on any thread, in
- * any order. If the process dies before, or by annulus_claimed_free, another consumer has the message. A
- * consumer that was freed keeps its place until its claims have ended.
+ * The claim is the caller's, which ends it by annulus_claimed_done when its work is safe, on any thread,
+ * in any order. If the process dies before, or by annulus_claimed_free, another consumer has the message.
+ * A consumer that was freed keeps its place until its claims have ended.
  *
  * The thread that uses the consumer may call this. Returns what annulus_consumer_recv_timeout does; with 0
  * ANNULUS_EMPTY; ANNULUS_UNSUPPORTED of any other queue. Then *claimed is null.
@@ -3069,7 +3069,7 @@ annulus_status annulus_invitation_client(const struct annulus_invitation *invita
  * Receives the next question, of size bytes, and waits for it for timeout_ns nanoseconds at most: with 0
  * it does not wait, ANNULUS_FOREVER is no limit.
  *
- * The request is the caller's, who ends it by annulus_request_answer or annulus_request_free, on any
+ * The request is the caller's, which ends it by annulus_request_answer or annulus_request_free, on any
  * thread, in any order, also after the server was freed.
  *
  * The thread that uses the server may call this. Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY);

@@ -64,7 +64,7 @@ ANNULUS_ASSERT_(offsetof(annulus_lossy_subscriber, subscriber) == 64, "layout");
 #endif
 #define ANNULUS_UNLIKELY_(what) __builtin_expect(!!(what), 0)
 
-/* The light fence of event.wake2 and end.send4: for the compiler. Whoever sleeps or closes makes every core execute
+/* The light fence of event.wake2 and end.send4: for the compiler. A thread that sleeps or closes makes every core execute
  * a barrier, or has set a bit by which the library executes a full one. */
 #define ANNULUS_LIGHT_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 

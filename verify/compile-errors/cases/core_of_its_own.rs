@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(unused)]
 
-// Whoever writes `::core` in this program gets the program's own module.
+// `::core` in this program is the program's own module.
 extern crate self as core;
 
 pub use std::{clone, cmp, default, fmt, hash, marker, option, primitive, result};

@@ -1,6 +1,6 @@
 // errors: 0
 
-// Who derives for something deprecated uses none of it.
+// A derive for something deprecated uses none of it.
 #![deny(warnings)]
 #![allow(dead_code)]
 

@@ -1,1 +1,2 @@
-//! What the compiler says to who gets a type wrong: `tests/compile_errors.rs` compiles each of `cases/`.
+//! What the compiler says to a program that gets a type wrong: `tests/compile_errors.rs` compiles each of
+//! `cases/`.

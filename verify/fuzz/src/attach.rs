@@ -184,7 +184,7 @@ fn places<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     for change in changes {
         let which = u64::from(change[1]);
         let (file, at) = match which {
-            // The words of those who sleep.
+            // The words of threads that sleep.
             192.. => (&page, 128 * (which % 6)),
             // Slots.
             128.. => (&ring, slots + 8 * (which % 48)),
@@ -211,7 +211,7 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     for change in changes {
         let which = u64::from(change[1]);
         let (file, at) = match which {
-            // The word of those who sleep.
+            // The word of threads that sleep.
             240.. => (&page, 128),
             // Slots of four words, of which the last one is the claim.
             128.. => (&ring, slots + 8 * (which % 24)),

@@ -12,7 +12,7 @@ impl<S: From<[u8; 4]> + Debug> Case<S> {
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let (&ring, steps) = bytes.split_first_chunk()?;
         let case = Self { ring, steps: steps.as_chunks().0.iter().copied().map(S::from).collect() };
-        // For whoever looks at a file that the fuzzer left.
+        // For a person that looks at a file that the fuzzer left.
         if std::env::var_os("ANNULUS_FUZZ_PRINT").is_some() {
             eprintln!("ring {:?}, steps {:#?}", case.ring, case.steps);
         }

@@ -1,5 +1,5 @@
-//! Rings that another process has made, with anything in them: who attaches finds an error, or a ring whose
-//! verbs all return, also while the other process writes there what it likes.
+//! Rings that another process has made, with anything in them: a program that attaches finds an error, or
+//! a ring whose verbs all return, also while the other process writes there what it likes.
 
 use std::fs::File;
 use std::io::Write;
@@ -47,7 +47,7 @@ type Attach = fn(&Invitation) -> Option<Verbs>;
 /// Does one of them.
 type Verbs = Box<dyn FnMut(u8)>;
 
-/// As good rings have them, and who attaches to such a ring.
+/// As good rings have them, and the program that attaches to such a ring.
 static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     let settings = Settings::new(SLOTS);
     let queue = {
@@ -80,7 +80,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
             broadcast::lossless::<u64>(settings.headroom(1), SEATS).unwrap();
         (0..9).for_each(|number| publisher.publish(number).unwrap());
         let ring = invitation.accept_lossless::<u64>().unwrap();
-        // Whoever has it is dead where this is found.
+        // The process that has it is dead where this is found.
         let _subscriber = ring.subscribe().unwrap();
         read(&invitation)
     };
@@ -94,7 +94,7 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
         let Shared { handle: _consumer, invitation, .. } = several().build::<u64>().unwrap();
         let mut producers = [(); 2].map(|()| mpsc::producer::<u64>(&invitation).unwrap().0);
         producers.iter_mut().for_each(|producer| producer.try_send_batch(&[1, 2, 3]).unwrap());
-        // Whoever has the places, and the consumer, are dead where this is found.
+        // The owners of the places, and the consumer, are dead where this is found.
         read(&invitation)
     };
     let fellows = {
@@ -267,7 +267,7 @@ impl Fellows {
     pub(crate) fn verb(&mut self, invitation: &Invitation, verb: u8) {
         let who = usize::from(verb / 16) % PLACES;
         match (verb % 16, &mut self.publishers[who], &mut self.seen) {
-            // Whoever had been there leaves, and another one joins, if it can.
+            // The publisher that had been there leaves, and another one joins, if it can.
             (0, publisher, _) => {
                 *publisher = None;
                 *publisher = told(mp_broadcast::publisher(invitation));
@@ -316,7 +316,7 @@ impl Several {
         Self { consumer: Some((consumer, places)), producers: [const { None }; PLACES] }
     }
 
-    /// Whoever had been there leaves, and another one joins, if it can.
+    /// The producer that had been there leaves, and another one joins, if it can.
     fn join(&mut self, invitation: &Invitation, who: usize) {
         self.producers[who] = None;
         self.producers[who] = told(mpsc::producer(invitation));

@@ -34,7 +34,7 @@ macro_rules! lossless {
     }};
 }
 
-/// Lossless rings whose messages are copied: joining, cloning, leaving, and who waits for whom.
+/// Lossless rings whose messages are copied: joining, cloning, leaving, and which end waits for which.
 pub fn lossless(bytes: &[u8]) {
     lossless!(bytes, 0: Lossless, 1: MpLossless, 2: GroupedLossless, 3: GroupedMpLossless,);
 }

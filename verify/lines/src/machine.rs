@@ -1,15 +1,16 @@
 //! The model: cores with caches of their own, lines of 64 bytes that are in one of the states of MESI, and
 //! what it costs to move one.
 //!
-//! - *A transfer has three legs*, of a third of `transfer` each: from who asks to the line's home, from there
-//!   to who has it, and with the bytes to who asked. Where no other cache has to be asked, there are two.
-//! - *A line serves one after another.* Who asks for a line that is on its way to somebody else waits at its
+//! - *A transfer has three legs*, of a third of `transfer` each: from the core that asks to the line's home,
+//!   from there to the core that has it, and with the bytes to the one that asked. Where no other
+//!   cache has to be asked, there are two.
+//! - *A line serves one after another.* A core that asks for a line on its way to another waits at its
 //!   home, so that the first leg is over by then.
 //! - *Loads wait, stores don't.* A core goes on while a store waits for its line, until as many lines as
 //!   `under_way` are on their way to it; stores become visible in their order. What reads and writes in one
 //!   step waits for all stores before it, and for its line.
-//! - *Lines in a row come early.* Who loads two lines in a row gets the next ones of the page before it
-//!   asks, as many as may be under way.
+//! - *Lines in a row come early.* A core that loads two lines in a row gets the next ones of the page
+//!   before it asks, as many as may be under way.
 //!
 //! Caches never run out of room: a ring of 4,096 messages is smaller than those of a core.
 
@@ -75,7 +76,7 @@ pub enum Move {
     Owned,
 }
 
-/// Who has a line.
+/// Which cores have a line.
 #[derive(Clone, Copy, Default)]
 struct State {
     /// Which cores have it.
@@ -92,11 +93,12 @@ impl State {
 
 #[derive(Clone, Default)]
 struct Line {
-    /// Once all who have asked for it so far have got it.
+    /// Once all that have asked for it so far have got it.
     last: State,
     /// From when on its home answers.
     free: Time,
-    /// Who has it until when, before that: a core that gets it keeps it until it leaves for the next one.
+    /// Which cores have it until when, before that: a core that gets it keeps it until it leaves for the
+    /// next one.
     before: Vec<(Time, State)>,
 }
 
@@ -148,7 +150,7 @@ pub struct Machine {
     cores: Vec<Core>,
     lines: Vec<Line>,
     random: u64,
-    /// What moved since somebody took it: the line, who got it, and why.
+    /// What moved since somebody took it: the line, which core got it, and why.
     pub moved: Vec<(usize, usize, Move)>,
 }
 
@@ -310,8 +312,8 @@ impl Machine {
         own.coming.len()
     }
 
-    /// When the core has the line, also to change it if `to_own`. It asks for it, if it has to. Whoever
-    /// `waits` does nothing else meanwhile.
+    /// When the core has the line, also to change it if `to_own`. It asks for it, if it has to. A core
+    /// that `waits` does nothing else meanwhile.
     fn get(&mut self, core: usize, line: usize, to_own: bool, waits: bool) -> Time {
         let bit = 1 << core;
         let now = self.cores[core].now;

@@ -28,7 +28,7 @@ impl Moves {
 
 struct World {
     machine: Machine,
-    /// Who runs.
+    /// The core that runs.
     core: usize,
     /// When the first of the others goes on.
     next: Time,

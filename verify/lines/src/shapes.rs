@@ -1,4 +1,4 @@
-//! Who sends to whom: the rows of `bench/src/rows/many_cores.rs`, on the cores of the model.
+//! Which thread sends to which: the rows of `bench/src/rows/many_cores.rs`, on the cores of the model.
 
 use std::iter;
 use std::sync::Arc;

@@ -41,7 +41,7 @@ struct Crate {
     modules: BTreeMap<Module, Contents>,
 }
 
-/// Who uses whom in the crate whose sources are in this folder. Unit tests are not looked at.
+/// Which module uses which in the crate whose sources are in this folder. Unit tests are not looked at.
 pub(crate) fn edges(tree: &Tree, folder: &str) -> BTreeSet<Edge> {
     let mut all = Crate { modules: BTreeMap::new() };
     for (path, lines) in tree.rust() {

@@ -159,7 +159,7 @@ fn aliases(tree: &Tree) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The names there that nobody finds who looks for them here: the search goes by the names of items, of which
+/// The names there that a search for them here does not find: the search goes by the names of items, of which
 /// a part is enough, and by their aliases.
 fn not_found(cells: &[String], aliases: &BTreeSet<&str>) -> Vec<String> {
     let [there, here] = cells else { return Vec::new() };

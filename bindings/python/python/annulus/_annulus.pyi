@@ -116,7 +116,7 @@ class _Entry(TypedDict):
     process: int | None
 
 def info(name: str | RawInvitation, directory: _Directory = None) -> _Info:
-    """What a ring says of itself, without joining it: kind, capacity, size and alignment and schema of messages, who made it.
+    """What a ring says of itself, without joining it: kind, capacity, size and alignment and schema of messages, its maker.
 
     RingNotFoundError, PermissionError, DirectoryError.
     """

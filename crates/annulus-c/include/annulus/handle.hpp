@@ -80,7 +80,7 @@ class closer : public detail::owned<annulus_closer> {
 
 namespace detail {
 
-// One end of a ring: what any end knows of its ring. Who does not have a verb does not compile with it.
+// One end of a ring: what any end knows of its ring. A verb that an end does not have does not compile.
 template <class Raw> class end : public owned<Raw> {
     using of = functions<Raw>;
 

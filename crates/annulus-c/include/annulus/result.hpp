@@ -81,7 +81,7 @@ template <class T> class [[nodiscard]] result {
     status status_;
 };
 
-// The same for a message, which is its bytes: whoever receives has it written where it lies in the end.
+// The same for a message, which is its bytes: a program that receives it has it written where it lies in the end.
 template <class T>
     requires is_message<T>
 class [[nodiscard]] result<T> {

@@ -60,7 +60,7 @@ struct error : annulus_shared_error {
 
 // What a ring is made of, and what a process that joins asks for.
 struct options {
-    // How many messages it holds, or how many bytes of records. Who joins has the ring's.
+    // How many messages it holds, or how many bytes of records. A process that joins has the ring's.
     std::size_t capacity = 0;
     annulus_wait wait = {ANNULUS_WAIT_DEFAULT, 0, 0};
     // How many producers, publishers, or subscribers of a lossless ring of one publisher there can be; 0 is 16.

@@ -187,7 +187,7 @@ pub unsafe extern "C" fn annulus_frame_publisher_free(
 /// Receives the next frame, in place. Waits for it for `timeout_ns` nanoseconds at most: with 0 it does not
 /// wait, `ANNULUS_FOREVER` is no limit. After a loss it goes on with the oldest frame that is there.
 ///
-/// The frame is the caller's, who gives it back by `annulus_held_frame_free`, on any thread, also after the
+/// The frame is the caller's, which gives it back by `annulus_held_frame_free`, on any thread, also after the
 /// subscriber was freed.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`);

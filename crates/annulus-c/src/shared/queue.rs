@@ -180,9 +180,9 @@ pub unsafe extern "C" fn annulus_shared_queue_free(queue: *mut annulus_shared_qu
 /// Claims the next message of a queue that several consumers share, and copies its `size` bytes to `message`.
 /// Waits for it for `timeout_ns` nanoseconds at most: with 0 it does not wait, `ANNULUS_FOREVER` is no limit.
 ///
-/// The claim is the caller's, who ends it by `annulus_claimed_done` when its work is safe, on any thread, in
-/// any order. If the process dies before, or by `annulus_claimed_free`, another consumer has the message. A
-/// consumer that was freed keeps its place until its claims have ended.
+/// The claim is the caller's, which ends it by `annulus_claimed_done` when its work is safe, on any thread,
+/// in any order. If the process dies before, or by `annulus_claimed_free`, another consumer has the message.
+/// A consumer that was freed keeps its place until its claims have ended.
 ///
 /// The thread that uses the consumer may call this. Returns what `annulus_consumer_recv_timeout` does; with 0
 /// `ANNULUS_EMPTY`; `ANNULUS_UNSUPPORTED` of any other queue. Then `*claimed` is null.

@@ -133,7 +133,7 @@ pub unsafe extern "C" fn annulus_invitation_client(
 /// Receives the next question, of `size` bytes, and waits for it for `timeout_ns` nanoseconds at most: with 0
 /// it does not wait, `ANNULUS_FOREVER` is no limit.
 ///
-/// The request is the caller's, who ends it by `annulus_request_answer` or `annulus_request_free`, on any
+/// The request is the caller's, which ends it by `annulus_request_answer` or `annulus_request_free`, on any
 /// thread, in any order, also after the server was freed.
 ///
 /// The thread that uses the server may call this. Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`);

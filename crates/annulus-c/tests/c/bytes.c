@@ -307,7 +307,7 @@ static void *publish(void *argument) {
     return NULL;
 }
 
-/* Each record is whole, whoever is faster; what was received and what was lost are all. */
+/* Each record is whole, whichever side is faster; what was received and what was lost are all. */
 static void broadcast_by_threads(void) {
     annulus_options options = ANNULUS_BYTES_OPTIONS(4096);
     annulus_bytes_publisher *publisher;

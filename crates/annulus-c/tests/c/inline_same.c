@@ -138,7 +138,7 @@ static void queues(size_t capacity, size_t size) {
     WORKS(annulus_consumer_free(queue.consumer));
 }
 
-/* A ring, and who receives. */
+/* A ring, and its reader. */
 struct ring {
     annulus_publisher *publisher;
     annulus_subscribable *subscribable;

@@ -139,7 +139,7 @@ static void ring(size_t capacity) {
     WORKS(annulus_subscribable_free(subscribable));
 }
 
-/* Who sleeps is woken by a message, by room, and by a close. */
+/* A thread that sleeps is woken by a message, by room, and by a close. */
 struct echo {
     annulus_consumer *ask;
     annulus_producer *answer;

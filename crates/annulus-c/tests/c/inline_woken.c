@@ -1,4 +1,4 @@
-/* Who sleeps at a ring is woken by one step of a view: one message, or one free slot, and nothing that follows. */
+/* A thread that sleeps at a ring is woken by one step of a view: one message, or one free slot, and nothing that follows. */
 #include <annulus_inline.h>
 #include <pthread.h>
 #include <sched.h>

@@ -25,7 +25,7 @@ static void consume_one_and_die(size_t size) {
     kill(getpid(), SIGKILL);
 }
 
-/* Whoever is left gets what was committed, and is told then. */
+/* The process that is left gets what was committed, and is told then. */
 static void deaths(size_t size) {
     annulus_peer peer;
 

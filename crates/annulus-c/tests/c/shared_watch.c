@@ -198,7 +198,7 @@ static void refused(void) {
     RETURNS(ANNULUS_EMPTY, annulus_watch_sender_get(sender, 0, &flag, 1));
     RETURNS(ANNULUS_EMPTY, annulus_watch_changes_recv(changes, 0, &flag, 1, NULL));
     RETURNS(ANNULUS_TIMEOUT, annulus_watch_changes_recv(changes, 1000, &flag, 1, NULL));
-    /* What is no bool is told, and left out, whoever sends it. */
+    /* What is no bool is told, and left out, whichever process sends it. */
     unsigned char two = 2, one = 1;
     WORKS(annulus_watch_sender_send(sender, 0, &two, 1));
     RETURNS(ANNULUS_CORRUPT, annulus_watch_reader_get(reader, 0, &flag, 1));

@@ -93,7 +93,7 @@ static void statuses() {
     CHECK(annulus::spsc::channel<odd>({.capacity = 0}).error() == ANNULUS_INVALID);
     CHECK(std::strlen(annulus::message_of(ANNULUS_CLOSED)) > 0);
 
-    // Who was moved from does nothing, and says so; who is moved to frees what it had.
+    // A handle that was moved from does nothing, and says so; one that is moved to frees what it had.
     auto moved = std::move(receiver);
     CHECK(receiver.try_recv().error() == ANNULUS_INVALID);
     auto other = annulus::spsc::channel<odd>({.capacity = 1});

@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     /// How many subscribers, each a thread [default: one for each strategy, but at most two less than there
     /// are cores, and at least 2]
     ///
-    /// The strategies are dealt to them in turn. Subscribers for whom none is left keep statistics only.
+    /// The strategies are dealt to them in turn. Subscribers without one keep statistics only.
     #[arg(long, visible_alias = "threads", value_name = "COUNT", value_parser = subscribers)]
     subscribers: Option<u64>,
 

@@ -77,7 +77,7 @@ pub(super) enum Flow {
 pub(super) type Edge = (Node, Node, Flow);
 
 impl Graph {
-    /// A graph with so many `subscribers`, to whom the `strategies` are dealt in turn.
+    /// A graph with so many `subscribers`, to which the `strategies` are dealt in turn.
     pub(super) fn new(
         is_lossless: bool,
         slots: usize,

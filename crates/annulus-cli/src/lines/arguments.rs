@@ -69,7 +69,7 @@ pub(crate) struct PublishArguments {
 
     /// Lose no line: begin when a subscriber has come, and wait for the slowest
     ///
-    /// Until then it publishes nothing, and says on standard error for whom it waits.
+    /// Until then it publishes nothing, and says on standard error what it waits for.
     /// The ring has seats for 64 subscribers. One that comes later has the lines from then on. If all have
     /// gone, the rest is published for nobody.
     #[arg(long)]

@@ -111,7 +111,7 @@ fn rings_are_in_one_table() {
     // Some hundreds, unless the machine is busy.
     println!("{} a second", ring("ticks")["published_per_second"].as_f64().unwrap());
     assert!(ring("ticks")["published"].as_u64().unwrap() > 0);
-    assert_eq!(ring("ticks")["readers"], Value::Array(vec![]), "who only looks is none");
+    assert_eq!(ring("ticks")["readers"], Value::Array(vec![]), "a program that only looks is none");
 }
 
 /// As the bridge says it, in the schema that its README has.
