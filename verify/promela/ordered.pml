@@ -1,6 +1,6 @@
 /* The many-to-many lane: one ring, in which senders claim slots and receivers claim messages (lane/many_to_many.rs, queue/ordered/state.rs).
  *
- * SENDERS with MESSAGES messages each, RECEIVERS receivers, SLOTS slots, of which READY are full at the beginning. Each sleeps that finds nothing to do. A receiver may stop after any message, and keep its handle: so a wake-up that
+ * SENDERS with MESSAGES messages each, RECEIVERS receivers, SLOTS slots, of which READY are full at the beginning. A thread that finds nothing to do sleeps. A receiver may stop after any message, and keep its handle: so a wake-up that
  * somebody else needs is not made up for by one that would have looked anyway. The eventcounts are one step each (event.pml has their steps): a wake-up of `count` wakes so many of those that
  * sleep, any of them, or all where fewer do. GIVES_UP: a receiver that waits may also stop without a message, because its time is over. POLLS: each receiver
  * looks once, and stops. CLOSE: somebody closes the queue at any moment. DROPS: receivers
