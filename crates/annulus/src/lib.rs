@@ -2,9 +2,9 @@
 //!
 //! # Which ring?
 //!
-//! 1. **Who gets a message?** One reader: a *queue*. Each reader: a *broadcast* ring. Only the newest value
-//!    counts: [`watch`]. It is the reply to one question: [`oneshot`]. Each message is a question, which is
-//!    to be answered: [`service`].
+//! 1. **Which readers get a message?** One reader: a *queue*. Each reader: a *broadcast* ring. Only the
+//!    newest value counts: [`watch`]. It is the reply to one question: [`oneshot`]. Each message is a
+//!    question, which is to be answered: [`service`].
 //! 2. **May the slowest reader lose some?** Yes: *lossy*, and no writer waits. No: *lossless*, and the writer
 //!    waits for the slowest.
 //! 3. **What is a message?** Plain data, such as numbers, and structs that derive [`Message`](trait@Message):
