@@ -99,11 +99,12 @@ need_tool() {
     need "cargo ${1#cargo-} --version | grep -qF '$2'" cargo install --locked --quiet --debug --force --root target/tools "$1" --version "=$2"
 }
 
-# loom_fence MODEL: where nobody sleeps, loom goes without the waker's fence, which would hide a missing order elsewhere. Where somebody does, the
-# name ends in `wake`. Where rings are to begin with full fences, and go on with light ones, it is `young`.
+# loom_fence MODEL: loom goes without the waker's fence, which would hide a missing order elsewhere. Where a thread of this process sleeps, it needs
+# the fence: the name ends in `wake`. In models of two processes (`across_`) another fence stands for the barrier. Where rings are to begin with full
+# fences, and go on with light ones, the name is `young`.
 loom_fence() {
     if [[ $1 == young ]]; then export ANNULUS_LOOM_YOUNG=1; else unset ANNULUS_LOOM_YOUNG; fi
-    if [[ $1 == *wake ]]; then unset ANNULUS_LOOM_ASYMMETRIC; else export ANNULUS_LOOM_ASYMMETRIC=1; fi
+    if [[ $1 == *wake && $1 != across_* ]]; then unset ANNULUS_LOOM_ASYMMETRIC; else export ANNULUS_LOOM_ASYMMETRIC=1; fi
 }
 
 # must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/seeded-rustc), and says REPORT.

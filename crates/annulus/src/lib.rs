@@ -252,6 +252,9 @@ pub mod worker;
 
 #[cfg(feature = "derive")]
 pub use annulus_derive::Message;
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+pub use base::common::Share;
 // What is in signatures, so that a program has the version that fits.
 #[cfg(feature = "bus")]
 pub use bus::{Bus, TypedBus};

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annulus::watch;
+use annulus::{Share, watch};
 use annulus_loom::check;
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -45,6 +45,19 @@ fn last_share_sees_the_others_writes() {
         let (sender, receiver) = watch::channel(value);
         let reader = thread::spawn(move || receiver.borrow().look());
         drop(sender);
+        reader.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The same, where threads meet in the shares alone.
+#[test]
+fn unique_share_sees_the_others_writes() {
+    check(|| {
+        let (value, drops) = Watched::new();
+        let [one, other] = Share::all_of(value);
+        let reader = thread::spawn(move || other.look());
+        drop(one);
         reader.join().unwrap();
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     });

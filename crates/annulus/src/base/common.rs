@@ -381,6 +381,28 @@ impl<T> Drop for CommonAllocation<T> {
     }
 }
 
+/// A share of a value, for models: with nothing else by which threads meet, such as a count of handles.
+#[cfg(annulus_loom)]
+pub struct Share<T>(Common<T>);
+
+#[cfg(annulus_loom)]
+impl<T> Share<T> {
+    /// All of a value: so many.
+    #[must_use]
+    pub fn all_of<const COUNT: usize>(value: T) -> [Self; COUNT] {
+        Common::allocation().fill(value).map(Self)
+    }
+}
+
+#[cfg(annulus_loom)]
+impl<T> Deref for Share<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// A struct that is written where it stays, field by field: at `$dst`, which is a pointer to a `Self`. All
 /// fields have to be named.
 ///

@@ -1,7 +1,7 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
 use crate::stats;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, seeded};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, seeded};
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
 /// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: callers
@@ -39,8 +39,7 @@ impl HandleCount {
     #[inline]
     pub(crate) fn is_last(&self) -> bool {
         // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
-        let ordering = ordering!(Acquire unless "handles_left_relaxed");
-        self.others.load(ordering) == 0 || seeded!("handle_taken_for_the_last")
+        self.others.load(Ordering::Acquire) == 0 || seeded!("handle_taken_for_the_last")
     }
 
     /// One handle less. Says whether it was the last.
@@ -62,7 +61,7 @@ impl HandleCount {
         // read-modify-writes, so a thread that sees the change of a later handle also sees what the earlier
         // ones did before theirs. Acquire: pairs with those Releases, for the last one, which may be about to
         // end what the others used.
-        self.others.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) == 0
+        self.others.fetch_sub(1, Ordering::AcqRel) == 0
     }
 
     /// How many handles there are. Others may come and go meanwhile.

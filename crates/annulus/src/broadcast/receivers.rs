@@ -7,7 +7,7 @@
 //! sleepers.
 
 use crate::stats::HandleCount;
-use crate::sync::{AtomicU64, Ordering, ordering, seeded};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// One that subscribes; the lower half counts all.
 const SUBSCRIBER: u64 = 1 << 32;
@@ -76,7 +76,7 @@ impl Receivers {
 
     fn left(&self, handles: u64) -> Left {
         // receivers.leave2. Release and Acquire: as in `HandleCount::remove_beside_others`.
-        let before = self.word.fetch_sub(handles, ordering!(AcqRel unless "handles_left_relaxed"));
+        let before = self.word.fetch_sub(handles, Ordering::AcqRel);
         Left { was_last: all(before) == 1, is_awaited: before & AWAITED != 0 }
     }
 

@@ -157,11 +157,11 @@ pub(super) fn register_across() -> bool {
 #[cfg(feature = "shm")]
 #[inline(always)]
 pub(super) fn light_across() {
-    // A model has no barrier that reaches another thread. A full fence stands for it: of the two fences, one
-    // comes first. So does the barrier, before the waker's store or behind it.
-    if !cfg!(annulus_loom) {
-        light_fence();
-    } else if !seeded!("remote_no_barrier") {
+    light_fence();
+    // A model has no barrier that reaches another thread. This stands for it: of the two fences, one comes
+    // first. So does the barrier, before the waker's store or behind it.
+    #[cfg(annulus_loom)]
+    if !seeded!("remote_no_barrier") {
         fence(Ordering::SeqCst);
     }
 }
