@@ -257,6 +257,7 @@ fn lists_are_complete() {
         "OwnPlace",
         "Receiving",
         "RoomArm",
+        "Share",
         "StageRole",
         "TakeCell",
         "ValueReader",
