@@ -46,8 +46,8 @@ fn run_in<M: Ring, const WORDS: usize>(
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
     let capacity = arguments.capacity();
-    let (mut publisher, invitation) = M::make::<Load<WORDS>>(Settings::new(capacity))
-        .map_err(|error| Failure::new(format!("--capacity {capacity}: {error}")))?;
+    let (mut publisher, invitation) =
+        M::make::<Load<WORDS>>(Settings::new(capacity)).map_err(|error| rings::not_made(capacity, &error))?;
     let name =
         invitation.publish(&directory, &arguments.name).map_err(|error| Failure::new(error.to_string()))?;
 

@@ -46,7 +46,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
     let (mut publisher, invitation) = M::make::<Piece>(arguments.settings())
-        .map_err(|error| Failure::new(format!("--capacity {}: {error}", arguments.capacity())))?;
+        .map_err(|error| rings::not_made(arguments.capacity(), &error))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();
     // A signal ends the ring and takes the name back, so that subscribers see a close and no death.

@@ -8,7 +8,7 @@
 //! sampler     looks at all rings of a directory      sample     what it has found
 //! processes   which processes have a ring, as `/proc` says
 //! bridges     what bridges say of the rings that they carry from machine to machine
-//! ring        for publishers: a ring of either mode
+//! ring        for publishers: a ring of either mode, and why there is none
 //! ```
 
 mod arguments;
@@ -26,7 +26,7 @@ use annulus::shm::{Directory, Entry, NameError, PeerState};
 pub(crate) use arguments::{InfoArguments, ListArguments, RemoveArguments};
 pub(crate) use directory::{DirectoryOption, mismatch, observe, open, open_or_make, unusable};
 pub(crate) use info::{FramesInfo, ReaderInfo};
-pub(crate) use ring::{Ring, SEATS, is_read, wait_for_readers};
+pub(crate) use ring::{Ring, SEATS, is_read, not_made, wait_for_readers};
 pub(crate) use sample::{has_messages, is_lossless, verb_for};
 
 use crate::outcome::{Failure, Outcome};

@@ -1,5 +1,6 @@
 //! [`Ring`]: what the publisher's side does with a broadcast ring of either mode.
 
+use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use bytemuck::Pod;
 use super::processes::Processes;
 use super::sample::Process;
 use super::sampler::readers;
+use crate::outcome::Failure;
 
 /// How many subscribers of a lossless ring the publisher waits for, at most.
 pub(crate) const SEATS: u16 = 64;
@@ -70,6 +72,17 @@ impl Ring for Lossless {
     }
 }
 
+/// That there can be no ring of so many slots. The option is named where fewer slots might help.
+pub(crate) fn not_made(capacity: usize, error: &ShareError) -> Failure {
+    let is_too_large =
+        |kind| matches!(kind, ErrorKind::OutOfMemory | ErrorKind::StorageFull | ErrorKind::FileTooLarge);
+    Failure::new(match error {
+        ShareError::Capacity(_) => format!("--capacity {capacity}: {error}"),
+        ShareError::System(why) if is_too_large(why.kind()) => format!("--capacity {capacity}: {error}"),
+        _ => error.to_string(),
+    })
+}
+
 /// Waits until so many subscribers of the lossless ring of this name have seats.
 ///
 /// # Errors
@@ -96,4 +109,29 @@ pub(crate) fn is_read(directory: &Directory, name: &str) -> bool {
     };
     let this = Process { pid: std::process::id(), command: None };
     !readers(&observer, None, Some(&this), &Processes::now(), None).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use annulus::CapacityError;
+
+    use super::*;
+
+    #[test]
+    fn refusal_names_the_capacity_where_fewer_slots_might_help() {
+        let system = |kind: ErrorKind| ShareError::System(kind.into());
+        for (error, is_named) in [
+            (ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 }), true),
+            (system(ErrorKind::OutOfMemory), true),
+            (system(ErrorKind::FileTooLarge), true),
+            (system(ErrorKind::StorageFull), true),
+            (system(ErrorKind::NotFound), false),
+            (system(ErrorKind::PermissionDenied), false),
+            (ShareError::Seats { seats: 0, most: 64 }, false),
+        ] {
+            let (text, named) = (error.to_string(), format!("--capacity 7: {error}"));
+            let expected = if is_named { named } else { text };
+            assert_eq!(not_made(7, &error), Failure::new(expected));
+        }
+    }
 }

@@ -185,6 +185,34 @@ fn directory_that_is_not_there_is_refused() {
     assert!(!names.path.exists());
 }
 
+/// A smaller ring is no help where the system has no `/proc`.
+#[test]
+fn ring_that_no_capacity_helps_is_refused_without_that_option() {
+    let names = Names::new("no-proc");
+    Directory::open(&names.path).unwrap();
+    let without_proc = |command: &Command| {
+        let mut unshared = Command::new("unshare");
+        unshared.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+        unshared.args(["mount -t tmpfs none /proc && exec \"$@\"", "sh"]).arg(command.get_program());
+        unshared.args(command.get_args());
+        unshared
+    };
+    if !without_proc(&Command::new("true")).status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: the system gives processes no mounts of their own (unshare)");
+        return;
+    }
+    for (subcommand, arguments) in [
+        ("pub", &["quotes"][..]),
+        ("pub", &["quotes", "--lossless"]),
+        ("bench", &["load"]),
+        ("demo", &["--messages", "5", "--shared", "market"]),
+    ] {
+        let said = refusal(&mut without_proc(&names.command(subcommand, arguments)), "/proc/self/stat: ");
+        assert!(said.contains("mount /proc") && !said.contains("--capacity"), "{subcommand}: {said}");
+    }
+    names.assert_empty();
+}
+
 /// A directory of another user is refused by all; what is wrong is said in one line.
 #[test]
 fn rings_of_another_user_are_refused() {

@@ -101,7 +101,7 @@ impl Meeting {
     ) -> Result<(Report, Option<String>), Failure> {
         let &Plan { feed, quotes, graph, schedule } = plan;
         let (publisher, invitation) = M::share(graph.quotes.slots, graph.subscribers.len())
-            .map_err(|error| Failure::new(format!("--capacity {}: {error}", graph.quotes.slots)))?;
+            .map_err(|error| rings::not_made(graph.quotes.slots, &error))?;
         self.quotes.give(&invitation, &self.common.directory, graph.quotes.name())?;
         let crew = Crew::start(&self.common, plan, lent, gauges)?;
         let victim = crew.victim()?;

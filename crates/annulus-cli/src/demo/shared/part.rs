@@ -83,7 +83,7 @@ fn publish_half<M: SharedRing>(
     };
     let source = arguments.feed()?;
     let (publisher, invitation) =
-        M::share(slots, subscribers).map_err(|error| Failure::new(format!("--capacity {slots}: {error}")))?;
+        M::share(slots, subscribers).map_err(|error| rings::not_made(slots, &error))?;
     name.give(&invitation, directory, &job.quotes)?;
     feed.tell(&Word::Joined);
     // (Without it this process ends.)
