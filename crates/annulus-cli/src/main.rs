@@ -134,19 +134,25 @@ EXAMPLES:
   annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
-    let result = match Program::try_parse() {
-        Ok(program) => run(program.command),
-        // The parser's own words go to standard error, with its exit code.
-        Err(error) if error.use_stderr() => error.exit(),
-        // A help or the version. The parser would print it and not say whether it could.
-        Err(text) => output::print(&text.render().ansi().to_string()).map(|()| Outcome::Passed),
-    };
-    match result {
+    match parse_and_run() {
         Ok(outcome) => outcome.into(),
         Err(failure) => {
             output::complain(&failure);
             failure.into()
         }
+    }
+}
+
+/// Does what the arguments say.
+fn parse_and_run() -> Result<Outcome, Failure> {
+    #[cfg(unix)]
+    signals::survive_long_files()?;
+    match Program::try_parse() {
+        Ok(program) => run(program.command),
+        // The parser's own words go to standard error, with its exit code.
+        Err(error) if error.use_stderr() => error.exit(),
+        // A help or the version. The parser would print it and not say whether it could.
+        Err(text) => output::print(&text.render().ansi().to_string()).map(|()| Outcome::Passed),
     }
 }
 

@@ -4,14 +4,10 @@
 //! its ring first, and takes its name back. It ends within a second, also if it hangs in a pipe that nobody
 //! reads.
 
-#[cfg(unix)]
-use std::thread;
 #[cfg(target_os = "linux")]
-use std::{
-    process::exit,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{process::exit, sync::OnceLock, time::Duration};
+#[cfg(unix)]
+use std::{sync::Arc, thread};
 
 #[cfg(target_os = "linux")]
 use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
@@ -30,10 +26,22 @@ const CONTINUE_LOOKS: u32 = 1_000;
 #[cfg(target_os = "linux")]
 const CONTINUE_INTERVAL: Duration = Duration::from_millis(1);
 
+/// SIGXFSZ no longer ends the process: what exceeds the largest size of a file (`ulimit -f`) is an error of
+/// the write. (Programs that this one starts have the signal as usual: they do not inherit a handler.)
+///
+/// # Errors
+///
+/// The system refuses it.
+#[cfg(unix)]
+pub(crate) fn survive_long_files() -> Result<(), Failure> {
+    #[expect(clippy::disallowed_types, reason = "a signal's handler sets it, and nobody reads it")]
+    let exceeded = Arc::<std::sync::atomic::AtomicBool>::default();
+    signal_hook::flag::register(consts::SIGXFSZ, exceeded).map(drop).map_err(|error| refused(&error))
+}
+
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP, which no longer end the process.
 ///
-/// SIGHUP stays ignored where it is, as `nohup` has it. SIGXFSZ does not end the process either: what exceeds
-/// the largest size of a file is an error of the write.
+/// SIGHUP stays ignored where it is, as `nohup` has it.
 #[cfg(unix)]
 pub(crate) struct Signals(iterator::Signals);
 
@@ -49,7 +57,7 @@ impl Signals {
     /// The system refuses it.
     #[cfg(unix)]
     pub(crate) fn watch() -> Result<Self, Failure> {
-        let mut signals = vec![consts::SIGINT, consts::SIGTERM, consts::SIGXFSZ];
+        let mut signals = vec![consts::SIGINT, consts::SIGTERM];
         if !is_ignored(consts::SIGHUP) {
             signals.push(consts::SIGHUP);
         }
@@ -75,9 +83,7 @@ impl Signals {
                 on(match signal {
                     consts::SIGINT => Outcome::Interrupted,
                     consts::SIGTERM => Outcome::Terminated,
-                    consts::SIGHUP => Outcome::HungUp,
-                    // The write fails.
-                    _ => continue,
+                    _ => Outcome::HungUp,
                 });
             }
         };

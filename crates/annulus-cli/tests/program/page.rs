@@ -49,6 +49,24 @@ fn no_line_is_wider_than_the_terminal() {
     assert!(orders.exists());
 }
 
+/// Also of a subcommand that watches for no signals.
+#[cfg(target_os = "linux")]
+#[test]
+fn page_in_a_file_that_may_not_grow_is_refused() {
+    let folder = Folder::new("no-growth");
+    for arguments in
+        [&["--help"][..], &["doctor", "--quick"], &["ls", "--help"], &["man", "ls"], &["completions", "bash"]]
+    {
+        let page = std::fs::File::create(folder.0.join("page")).unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -f 0; exec \"$@\"", "sh"]).arg(env!("CARGO_BIN_EXE_annulus"));
+        let output = shell.args(arguments).stdout(page).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}, {}", output.status);
+        assert!(said.starts_with("error: standard output cannot be written: File too large"), "{said}");
+    }
+}
+
 /// All that there is room for at 120 columns is there, and at 80 what matters most.
 #[test]
 fn narrow_terminal_has_fewer_columns() {
