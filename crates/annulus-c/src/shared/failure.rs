@@ -105,13 +105,21 @@ impl From<NameError> for Why {
             NameError::Bad { .. } => ANNULUS_INVALID,
             _ => ANNULUS_SYSTEM,
         };
-        Self::new(status, error.to_string())
+        let why = Self::new(status, error.to_string());
+        match error {
+            NameError::System { error, .. } => why.of_system(&error),
+            _ => why,
+        }
     }
 }
 
 impl From<DirectoryError> for Why {
     fn from(error: DirectoryError) -> Self {
-        Self::new(ANNULUS_SYSTEM, error.to_string())
+        let why = Self::new(ANNULUS_SYSTEM, error.to_string());
+        match error {
+            DirectoryError::System { error, .. } => why.of_system(&error),
+            _ => why,
+        }
     }
 }
 

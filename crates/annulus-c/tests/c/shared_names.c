@@ -1,4 +1,7 @@
 /* Rings that are found by name. */
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "two_processes.h"
 
 static char folder[] = "/tmp/annulus-names-XXXXXX";
@@ -48,7 +51,40 @@ static void names(size_t size) {
     CHECK(system(command) == 0);
 }
 
+/* The errno of the call that failed is there: of the directory, and of the file of a name. */
+static void system_errors(void) {
+    char root[] = "/tmp/annulus-names-XXXXXX", path[64];
+    CHECK(mkdtemp(root) != NULL);
+    annulus_shared_options options = options_of(8);
+    annulus_publisher *publisher;
+    annulus_invitation *invitation, *found;
+    annulus_name *name;
+    annulus_shared_error error = ANNULUS_SHARED_ERROR;
+    WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &invitation, NULL));
+    snprintf(path, sizeof path, "%s/none/names", root);
+    RETURNS(ANNULUS_SYSTEM, annulus_invitation_publish(invitation, path, "quotes", &name, &error));
+    CHECK(error.system_error == ENOENT && strstr(error.text, path) != NULL);
+    error.system_error = 0;
+    RETURNS(ANNULUS_SYSTEM, annulus_invitation_find(path, "quotes", ANNULUS_FOREVER, &found, &error));
+    CHECK(error.system_error == ENOENT);
+
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const struct rlimit none = {0, limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_FSIZE, &none) == 0);
+    RETURNS(ANNULUS_SYSTEM, annulus_invitation_publish(invitation, root, "quotes", &name, &error));
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(error.system_error == EFBIG && strstr(error.text, "quotes") != NULL);
+    RETURNS(ANNULUS_INVALID, annulus_invitation_publish(invitation, root, "a/b", &name, &error));
+    CHECK(error.system_error == 0);
+    WORKS(annulus_invitation_free(invitation));
+    WORKS(annulus_publisher_free(publisher));
+    snprintf(path, sizeof path, "rm -r %s", root);
+    CHECK(system(path) == 0);
+}
+
 int main(void) {
     names(12);
+    system_errors();
     return 0;
 }
