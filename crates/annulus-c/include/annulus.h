@@ -861,7 +861,7 @@ typedef struct annulus_shared_options {
      */
     const char *numbering;
     /**
-     * The path of that directory; null is the directory of the user.
+     * The path of that directory, of any bytes; null is the directory of the user.
      */
     const char *numbering_directory;
 } annulus_shared_options;
@@ -2416,8 +2416,9 @@ annulus_status annulus_invitation_free(struct annulus_invitation *invitation);
  * this stores at given, and takes the name back by annulus_name_free. The name also ends with this
  * process.
  *
- * directory is the path of a directory, which is made if it is not there; null is the directory of the
- * user. A name has letters, digits, -, _ and ., at most 128 of them, and does not begin with a dot.
+ * directory is the path of a directory, of any bytes, which is made if it is not there; null is the
+ * directory of the user. A name is a text of 1 to 200 bytes of UTF-8, without / and control characters,
+ * and does not begin with a dot.
  *
  * Any thread may call this. Returns ANNULUS_OCCUPIED (another ring that is there has the name),
  * ANNULUS_SYSTEM (also if the directory can't be used), ANNULUS_INVALID (also for what is no name),

@@ -1,5 +1,7 @@
 //! Systems that have no rings between processes.
 
+use core::ffi::CStr;
+
 use super::error::Shared;
 use super::frame_types::{annulus_frame, annulus_frame_options};
 use super::options::SharedOptions;
@@ -335,11 +337,11 @@ impl Invitation {
         none()
     }
 
-    pub(crate) fn publish(&self, _: Option<&str>, _: &str) -> Shared<Name> {
+    pub(crate) fn publish(&self, _: Option<&CStr>, _: &str) -> Shared<Name> {
         none()
     }
 
-    pub(crate) fn find(_: Option<&str>, _: &str, _: Patience) -> Shared<Self> {
+    pub(crate) fn find(_: Option<&CStr>, _: &str, _: Patience) -> Shared<Self> {
         none()
     }
 }

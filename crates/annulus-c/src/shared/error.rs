@@ -90,17 +90,25 @@ pub(crate) unsafe fn explained(
     why.status
 }
 
-/// A string, which has to be UTF-8.
+/// A string of any bytes, as a path is.
 ///
 /// # Safety
 ///
-/// `text` is null, or a string that lives for `'a`.
-pub(super) unsafe fn text<'a>(text: *const c_char) -> Shared<Option<&'a str>> {
-    if text.is_null() {
-        return Ok(None);
-    }
+/// `string` is null, or a string that lives for `'a`.
+pub(super) unsafe fn bytes<'a>(string: *const c_char) -> Option<&'a CStr> {
     // SAFETY: the caller's promise.
-    Ok(Some(unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| ANNULUS_INVALID)?))
+    (!string.is_null()).then(|| unsafe { CStr::from_ptr(string) })
+}
+
+/// A string, which has to be UTF-8. `argument` is what the error calls it.
+///
+/// # Safety
+///
+/// As of [`bytes`].
+pub(super) unsafe fn text<'a>(string: *const c_char, argument: &str) -> Shared<Option<&'a str>> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { bytes(string) }.map(CStr::to_str).transpose();
+    text.map_err(|_| Why::new(ANNULUS_INVALID, format!("{argument} is no UTF-8")))
 }
 
 impl Why {

@@ -3,7 +3,7 @@
 
 use core::ffi::{c_char, c_int};
 
-use super::error::{annulus_shared_error, explained, text};
+use super::error::{annulus_shared_error, bytes, explained, text};
 use super::system;
 use crate::handle::{Handle, handle, handle_place, shared_object, take};
 use crate::options::Patience;
@@ -96,8 +96,9 @@ pub unsafe extern "C" fn annulus_invitation_free(invitation: *mut annulus_invita
 /// this stores at `given`, and takes the name back by `annulus_name_free`. The name also ends with this
 /// process.
 ///
-/// `directory` is the path of a directory, which is made if it is not there; null is the directory of the
-/// user. A name has letters, digits, `-`, `_` and `.`, at most 128 of them, and does not begin with a dot.
+/// `directory` is the path of a directory, of any bytes, which is made if it is not there; null is the
+/// directory of the user. A name is a text of 1 to 200 bytes of UTF-8, without `/` and control characters,
+/// and does not begin with a dot.
 ///
 /// Any thread may call this. Returns `ANNULUS_OCCUPIED` (another ring that is there has the name),
 /// `ANNULUS_SYSTEM` (also if the directory can't be used), `ANNULUS_INVALID` (also for what is no name),
@@ -123,7 +124,7 @@ pub unsafe extern "C" fn annulus_invitation_publish(
         // SAFETY: the caller's promise.
         let invitation = unsafe { shared_object::<system::Invitation>(invitation) }?;
         // SAFETY: the caller's promise.
-        let (directory, name) = unsafe { (text(directory)?, text(name)?) };
+        let (directory, name) = unsafe { (bytes(directory), text(name, "name")?) };
         *given = invitation.publish(directory, name.ok_or(ANNULUS_INVALID)?)?.hand_out();
         Ok(())
     };
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn annulus_invitation_find(
         // SAFETY: the caller's promise.
         let invitation = unsafe { handle_place(invitation) }?;
         // SAFETY: the caller's promise.
-        let (directory, name) = unsafe { (text(directory)?, text(name)?) };
+        let (directory, name) = unsafe { (bytes(directory), text(name, "name")?) };
         let patience = if timeout_ns == 0 { Patience::None } else { Patience::of_ns(timeout_ns) };
         let found = system::Invitation::find(directory, name.ok_or(ANNULUS_INVALID)?, patience)?;
         *invitation = found.hand_out();

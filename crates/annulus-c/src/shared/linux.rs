@@ -2,9 +2,12 @@
 
 // Decision 0129: what C's messages are there.
 
+use core::ffi::CStr;
 use core::mem::ManuallyDrop;
 use core::time::Duration;
+use std::ffi::OsStr;
 use std::os::fd::FromRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
@@ -53,7 +56,8 @@ fn with_socket<T>(socket: i32, work: impl FnOnce(&UnixStream) -> std::io::Result
     Ok(work(&socket)?)
 }
 
-fn directory(path: Option<&str>) -> Shared<Directory> {
+fn directory(path: Option<&CStr>) -> Shared<Directory> {
+    let path = path.map(|path| OsStr::from_bytes(path.to_bytes()));
     Ok(path.map_or_else(Directory::of_user, Directory::open)?)
 }
 
@@ -66,11 +70,11 @@ impl Invitation {
         with_socket(socket, shm::Invitation::receive).map(Self)
     }
 
-    pub(crate) fn publish(&self, path: Option<&str>, name: &str) -> Shared<Name> {
+    pub(crate) fn publish(&self, path: Option<&CStr>, name: &str) -> Shared<Name> {
         Ok(Name(self.0.publish(&directory(path)?, name)?))
     }
 
-    pub(crate) fn find(path: Option<&str>, name: &str, patience: Patience) -> Shared<Self> {
+    pub(crate) fn find(path: Option<&CStr>, name: &str, patience: Patience) -> Shared<Self> {
         let directory = directory(path)?;
         let wait = |timeout: Option<Duration>| shm::Invitation::wait_for(&directory, name, timeout);
         let invitation = match patience {

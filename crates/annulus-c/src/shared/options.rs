@@ -2,10 +2,11 @@
 
 use core::ffi::{CStr, c_char};
 use core::time::Duration;
+use std::ffi::CString;
 
 use annulus::schema::{Schema, SchemaError};
 
-use super::error::{Shared, Why, text};
+use super::error::{Shared, Why, bytes, text};
 use crate::options::{Options, annulus_options, annulus_wait};
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
 use crate::status::guarded_or;
@@ -71,7 +72,7 @@ pub struct annulus_shared_options {
     /// with 0. The numbers of a name are kept in its directory. One publisher at a time has them, or it is
     /// `ANNULUS_OCCUPIED`. Of those that join it is not looked at.
     pub numbering: *const c_char,
-    /// The path of that directory; null is the directory of the user.
+    /// The path of that directory, of any bytes; null is the directory of the user.
     pub numbering_directory: *const c_char,
 }
 
@@ -100,7 +101,7 @@ pub(crate) struct SharedOptions {
     allow(dead_code, reason = "there are none")
 )]
 pub(crate) struct NumbersOf {
-    pub(crate) directory: Option<String>,
+    pub(crate) directory: Option<CString>,
     pub(crate) name: String,
 }
 
@@ -202,8 +203,9 @@ impl annulus_shared_options {
     /// The texts are null, or strings.
     unsafe fn numbers(&self) -> Shared<Option<NumbersOf>> {
         // SAFETY: the caller's promise.
-        let (directory, name) = unsafe { (text(self.numbering_directory)?, text(self.numbering)?) };
-        let directory = directory.map(str::to_owned);
+        let (directory, name) =
+            unsafe { (bytes(self.numbering_directory), text(self.numbering, "numbering")?) };
+        let directory = directory.map(CStr::to_owned);
         Ok(name.map(|name| NumbersOf { directory, name: name.to_owned() }))
     }
 }

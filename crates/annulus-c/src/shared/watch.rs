@@ -151,7 +151,7 @@ unsafe fn cell_of(
         // SAFETY: the caller's promise.
         let cell = unsafe { place(cell) }?.write(usize::MAX);
         // SAFETY: the caller's promise.
-        let key = unsafe { text(key) }.map_err(|why| why.status)?;
+        let key = unsafe { text(key, "key") }.map_err(|why| why.status)?;
         *cell = find(key.ok_or(ANNULUS_INVALID)?)?;
         Ok(())
     })

@@ -1,6 +1,7 @@
 /* Rings that are found by name. */
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "two_processes.h"
 
@@ -83,8 +84,43 @@ static void system_errors(void) {
     CHECK(system(path) == 0);
 }
 
+/* A path is bytes, and a name is a text. */
+static void bytes_that_are_no_text(void) {
+    char root[] = "/tmp/annulus-names-XXXXXX", path[64];
+    CHECK(mkdtemp(root) != NULL);
+    snprintf(path, sizeof path, "%s/\xff", root);
+    annulus_shared_options options = options_of(8);
+    options.numbering = "quotes";
+    options.numbering_directory = path;
+    annulus_publisher *publisher;
+    annulus_invitation *invitation, *found;
+    annulus_name *name;
+    annulus_shared_error error = ANNULUS_SHARED_ERROR;
+    WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &invitation, &error));
+    WORKS(annulus_invitation_publish(invitation, path, "quotes", &name, &error));
+    WORKS(annulus_invitation_find(path, "quotes", 0, &found, &error));
+    struct stat there;
+    CHECK(stat(path, &there) == 0 && S_ISDIR(there.st_mode));
+    WORKS(annulus_invitation_free(found));
+    WORKS(annulus_name_free(name));
+
+    RETURNS(ANNULUS_INVALID, annulus_invitation_publish(invitation, path, "\xff", &name, &error));
+    CHECK(strcmp(error.text, "name is no UTF-8") == 0);
+    RETURNS(ANNULUS_INVALID, annulus_invitation_find(path, "\xff", 0, &found, &error));
+    CHECK(strcmp(error.text, "name is no UTF-8") == 0);
+    WORKS(annulus_invitation_free(invitation));
+    WORKS(annulus_publisher_free(publisher));
+    options.numbering = "\xff";
+    RETURNS(ANNULUS_INVALID,
+            annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &invitation, &error));
+    CHECK(strcmp(error.text, "numbering is no UTF-8") == 0);
+    snprintf(path, sizeof path, "rm -r %s", root);
+    CHECK(system(path) == 0);
+}
+
 int main(void) {
     names(12);
     system_errors();
+    bytes_that_are_no_text();
     return 0;
 }
