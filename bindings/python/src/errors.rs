@@ -1,5 +1,9 @@
 //! The exceptions. Some have a second base of Python's own, so that usual code catches them too.
 
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
 use pyo3::exceptions::{
     PyBufferError, PyException, PyLookupError, PyOSError, PyPermissionError, PyStopIteration, PyTimeoutError,
     PyTypeError, PyValueError,
@@ -162,6 +166,27 @@ fn new<'py>(
 pub(crate) fn error(py: Python<'_>, which: Which, text: impl Into<String>) -> PyErr {
     match Exceptions::of(py) {
         Ok(all) => PyErr::from_type(all.the(which).bind(py).clone(), (text.into(),)),
+        Err(error) => error,
+    }
+}
+
+/// The exception of this type, which is an `OSError`, of a call to the system: with its `errno`, and the file
+/// that the call was about, where that is known. The text is without the file's path.
+pub(crate) fn system_error(
+    py: Python<'_>,
+    which: Which,
+    text: impl Into<String>,
+    refused: &io::Error,
+    path: Option<&Path>,
+) -> PyErr {
+    // An error that says at which step it came has the system's number in its source.
+    let inner = || refused.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+    let Some(errno) = refused.raw_os_error().or_else(inner) else { return error(py, which, text) };
+    match Exceptions::of(py) {
+        Ok(all) => {
+            let path = path.map(|path| path.as_os_str().to_owned());
+            PyErr::from_type(all.the(which).bind(py).clone(), (errno, text.into(), path))
+        }
         Err(error) => error,
     }
 }

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::about::ring_of;
-use crate::errors::{Which, closed, error};
+use crate::errors::{Which, closed, error, system_error};
 
 /// What a process asked for, and what it found: for the text of an error.
 #[derive(Default)]
@@ -62,7 +62,9 @@ impl Sides<'_> {
             E::Kind { .. } => Which::Mismatch,
             E::Occupied | E::NoPlace { .. } => Which::NoSeat,
             E::Closed => return closed(py, false, &self.about(refused)),
-            E::System(of) if of.kind() == io::ErrorKind::PermissionDenied => Which::Permission,
+            E::System(of) if of.kind() == io::ErrorKind::PermissionDenied => {
+                return system_error(py, Which::Permission, self.about(refused), of, None);
+            }
             _ => Which::Base,
         };
         error(py, which, self.about(refused))
@@ -98,7 +100,9 @@ pub(crate) fn of_name(py: Python<'_>, refused: &NameError) -> PyErr {
         E::NotFound { .. } | E::Dead { .. } => Which::NotFound,
         E::Taken { .. } | E::InTheWay { .. } => Which::Taken,
         E::Owner { .. } | E::OtherNamespace { .. } | E::NotPermitted { .. } => Which::Permission,
-        E::System { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => Which::Permission,
+        E::System { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => {
+            return system_error(py, Which::Permission, refused.to_string(), error, None);
+        }
         E::TimedOut { .. } => Which::Timeout,
         _ => Which::Base,
     };
@@ -107,10 +111,16 @@ pub(crate) fn of_name(py: Python<'_>, refused: &NameError) -> PyErr {
 
 pub(crate) fn of_directory(py: Python<'_>, refused: &DirectoryError) -> PyErr {
     use DirectoryError as E;
-    let which = match refused {
-        E::Owner { .. } => Which::Permission,
-        E::System { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => Which::Permission,
-        _ => Which::Directory,
-    };
-    error(py, which, refused.to_string())
+    let text = refused.to_string();
+    match refused {
+        E::Owner { .. } => error(py, Which::Permission, text),
+        E::System { error, path } => {
+            let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+            let which = if is_denied { Which::Permission } else { Which::Directory };
+            // Python shows the path behind the text.
+            let begin = format!("{}: ", path.display());
+            system_error(py, which, text.strip_prefix(&begin).unwrap_or(&text), error, Some(path))
+        }
+        _ => error(py, Which::Directory, text),
+    }
 }

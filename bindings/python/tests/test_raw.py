@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import array
+import errno
 import json
 import os
+import pickle
 import select
 import threading
 from collections.abc import Callable
@@ -263,6 +265,23 @@ def test_names(directory: Directory) -> None:
     with pytest.raises(raw.DirectoryError, match="no directory"):
         raw.make_lossy("ring", directory / "file", 8, QUOTE)
     assert isinstance(raw.directory_of_user(), (str, os.PathLike))
+
+
+def test_error_of_a_directory_has_errno_and_path(directory: Directory) -> None:
+    path = directory / "none" / "names"
+    with pytest.raises(raw.DirectoryError) as raised:
+        raw.make_lossy("ring", path, 8, QUOTE)
+    error = raised.value
+    assert (error.errno, error.filename) == (errno.ENOENT, str(path))
+    assert str(error).startswith("[Errno 2] No such file or directory") and str(error).endswith(f": '{path}'")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.errno, again.filename, str(again)) == (
+        type(error), error.errno, error.filename, str(error)
+    )
+    (directory / "file").touch()
+    with pytest.raises(raw.DirectoryError, match="no directory") as raised:
+        raw.make_lossy("ring", directory / "file", 8, QUOTE)
+    assert raised.value.errno is None
 
 
 def test_receiver_comes_first(directory: Directory) -> None:

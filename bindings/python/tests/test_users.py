@@ -36,7 +36,7 @@ def as_nobody(
     """Runs it in a process that has loaded the package, and has then become the user `nobody`."""
     nobody = pwd.getpwnam("nobody")
     head = f"""
-        import os
+        import errno, os
         import annulus, numpy
         at = {str(directory)!r}
         os.setgroups([])
@@ -55,6 +55,7 @@ try:
 except PermissionError as error:
     assert type(error) is annulus.PermissionError
     print(error)
+    print(error.errno == errno.EACCES, error.filename == at)
 """
 
 
@@ -68,6 +69,7 @@ def test_closed_directory_is_a_permission_error_with_its_path(place: pathlib.Pat
         done = as_nobody(SUBSCRIBE, directory)
         assert done.returncode == 0, done.stderr
         assert str(directory) in done.stdout and "ermission" in done.stdout
+        assert done.stdout.endswith("\nTrue True\n")
         # A wait for the ring's name would not help either.
         done = as_nobody(SUBSCRIBE.replace("directory=at", "directory=at, timeout=None"), directory)
         assert str(directory) in done.stdout, done.stderr
@@ -85,7 +87,7 @@ def test_directory_that_all_may_read(place: pathlib.Path, mode: int) -> None:
         assert (done.stdout, done.returncode) == ("1.5\n", 0), done.stderr
         # To read is not to write: no name in there for another user.
         done = as_nobody('annulus.publish("q", "f8", directory=at)', directory)
-        assert "annulus.PermissionError" in done.stderr
+        assert "annulus.PermissionError: [Errno 13] " in done.stderr
         assert [entry["name"] for entry in annulus.names(directory=directory)] == ["p"]
 
 
