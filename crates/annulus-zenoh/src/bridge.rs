@@ -1,11 +1,13 @@
 //! [`Bridge`]: which rings it carries, and what it hears of others.
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use annulus::__bridge::spawn;
 use annulus::shm::{Directory, Invitation, NamedRing, PeerState, RingInfo, ShmKind};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
@@ -65,6 +67,10 @@ pub(crate) enum Event {
 impl Bridge {
     /// Opens a bridge. It need not reach any other one yet.
     ///
+    /// Its threads, and those of Zenoh that begin with it, block the program's signals: a program that blocks
+    /// `SIGTERM` after this, and waits for it (`sigwait`, a `signalfd`), gets it. (Threads of Zenoh that were
+    /// there before are as they were.)
+    ///
     /// # Errors
     ///
     /// [`Error`]: the host's name, the network's configuration, or the directory can't be used.
@@ -83,13 +89,16 @@ impl Bridge {
         };
         let (network, session) = (config.zenoh()?, Arc::new(OnceLock::new()));
         if !is_client(&network) {
-            _ = session.set(zenoh::open(network.clone()).wait()?);
+            // (There, so that the threads that Zenoh begins handle none of the program's signals.)
+            let network = network.clone();
+            let opening = spawn("annulus bridge", move || zenoh::open(network).wait())?;
+            _ = session.set(opening.join().unwrap_or_else(|panic| resume_unwind(panic))?);
         }
         let (events, heard) = channel();
         let routes = Arc::new(Mutex::new(Vec::new()));
         let (told, shown, opened) = (events.clone(), Arc::clone(&routes), Arc::clone(&session));
         let name = host.clone();
-        let manager = thread::Builder::new().name("annulus bridge".into()).spawn(move || {
+        let manager = spawn("annulus bridge", move || {
             let session = match opened.get() {
                 Some(session) => session.clone(),
                 None => match connected(&network, &heard) {

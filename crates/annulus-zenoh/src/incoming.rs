@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use annulus::__bridge::spawn;
 use annulus::shm::blocks::MessageType;
 use zenoh::bytes::Encoding;
 use zenoh::pubsub::Subscriber;
@@ -402,9 +403,7 @@ impl Incoming {
         let (samples, received) = sync_channel(MOST_QUEUED);
         let (shared, bytes) = (Arc::clone(&self.shared), Arc::new(AtomicUsize::new(0)));
         let queued = Arc::clone(&bytes);
-        let thread = thread::Builder::new()
-            .name("annulus in".into())
-            .spawn(move || deliver(&shared, far, &received, &queued))
+        let thread = spawn("annulus in", move || deliver(&shared, far, &received, &queued))
             .map_err(|error| format!("no thread for it: {error}"))?;
         Ok(To::Thread(Queue { samples, bytes, thread }))
     }

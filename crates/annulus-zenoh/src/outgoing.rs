@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use annulus::__bridge::spawn;
 use annulus::shm::{Invitation, RingInfo, ShmKind};
 use zenoh::bytes::{Encoding, ZBytes};
 use zenoh::liveliness::LivelinessToken;
@@ -103,7 +104,7 @@ impl Outgoing {
                 (wake, Box::new(move || carrier.run()))
             }
         };
-        let thread = thread::Builder::new().name("annulus out".into()).spawn(run);
+        let thread = spawn("annulus out", run);
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
         Ok(Self { counters, stop, wake, thread: Some(thread) })
     }

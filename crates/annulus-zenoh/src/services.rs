@@ -10,9 +10,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use annulus::__bridge::spawn;
 use annulus::mpsc::{self, Consumer};
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{Client, PendingAnswer, Request, Server, service_types};
@@ -216,7 +217,7 @@ impl FarService {
         let closer = handle.closer();
         let published = makes.publish(name, handle, &invitation)?;
         let serves = Serves { published, session: makes.session.clone(), key, timeout, counters };
-        let thread = thread::Builder::new().name("annulus asks".into()).spawn(move || serves.run());
+        let thread = spawn("annulus asks", move || serves.run());
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
         Ok(Self { closer, thread: Some(thread) })
     }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -11,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::shm::{Invitation, NamedSubscriber, PeerState, Received, Shared, service, watch};
-use annulus_zenoh::Bridge;
-use common::{Link, Machine, PATIENCE, Tick, listens_at, read_to_the_end, tick, until};
+use annulus_zenoh::{Bridge, Direction};
+use common::{Link, Machine, PATIENCE, Tick, is_open, listens_at, read_to_the_end, tick, until};
 
 /// Is killed with the test.
 struct Process(Child);
@@ -284,6 +285,63 @@ fn signal_ends_the_rings_as_their_end() {
     let last = lines.last().unwrap();
     assert!(last.contains("1 messages in 1 samples, 0 lagged"), "{last}");
     until("it has ended", || far.0.try_wait().unwrap().is_some_and(|status| status.success()));
+}
+
+/// The threads of this process, by their numbers: the name, and the signals that it blocks (bit `n - 1` is
+/// signal `n`).
+fn threads() -> BTreeMap<u32, (String, u64)> {
+    let read = |thread: std::io::Result<std::fs::DirEntry>| {
+        let thread = thread.unwrap();
+        // (It may end meanwhile.)
+        let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
+        let of = |field: &str| status.lines().find_map(|line| line.strip_prefix(field)).map(str::trim);
+        let blocked = u64::from_str_radix(of("SigBlk:")?, 16).unwrap();
+        Some((thread.file_name().to_str()?.parse().unwrap(), (of("Name:")?.into(), blocked)))
+    };
+    std::fs::read_dir("/proc/self/task").unwrap().filter_map(read).collect()
+}
+
+/// SIGHUP, SIGINT, SIGUSR1 and SIGTERM.
+const SIGNALS: u64 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 14;
+
+/// A program may block them after it has opened a bridge, and wait for them by a descriptor. (It is a process
+/// of its own: no other test begins threads there.)
+#[test]
+fn threads_of_a_bridge_take_no_signals() {
+    const ALONE: &str = "ANNULUS_ZENOH_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "threads_of_a_bridge_take_no_signals", "--nocapture"]).env(ALONE, "");
+        assert!(command.status().unwrap().success());
+        return;
+    }
+    let before = threads();
+    let check = || {
+        let mut threads = threads();
+        threads.retain(|number, _| !before.contains_key(number));
+        let takes: Vec<_> = threads.values().filter(|(_, blocked)| blocked & SIGNALS != SIGNALS).collect();
+        assert!(takes.is_empty(), "{takes:x?}");
+        threads.into_values().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let Shared { handle: _publisher, invitation, .. } =
+        annulus::shm::broadcast::lossless::<Tick>(annulus::Settings::new(64), 4).unwrap();
+    let _quotes = invitation.publish(&a.directory(), "quotes").unwrap();
+    let made = service::Builder::new(annulus::Settings::new(2)).build::<u32, u64>().unwrap();
+    let _doubles = made.invitation.publish(&a.directory(), "doubles").unwrap();
+    let near = Bridge::open(a.config().carry("*").listen("tcp/127.0.0.1:0").reliable(true)).unwrap();
+    check();
+    let far = b.connected(listens_at(&near));
+    for name in ["quotes", "doubles"] {
+        until("it is carried", || is_open(&far, Direction::In, name));
+    }
+    assert!(near.connections() > 0);
+    let names = check();
+    for name in ["annulus bridge", "annulus out", "annulus in", "annulus asks"] {
+        assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
+    }
+    drop((near, far));
+    check();
 }
 
 #[test]

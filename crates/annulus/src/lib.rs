@@ -319,6 +319,22 @@ pub mod __select {
     pub use crate::select::{Choice, Choices, Chosen, Limit, Listening, Receiving, select, send};
 }
 
+/// What the bridge between machines uses. It is no part of the interface, and may change with each version.
+#[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
+#[doc(hidden)]
+pub mod __bridge {
+    use std::io;
+    use std::thread::JoinHandle;
+
+    /// Begins a thread that handles none of the program's signals, and whose own threads do so neither.
+    pub fn spawn<T: Send + 'static>(
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<JoinHandle<T>> {
+        crate::os::helper_thread::spawn(name, body)
+    }
+}
+
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_seeded = "atomic_outside_sync")]
 #[allow(dead_code)]
