@@ -71,13 +71,14 @@ fn left_in_group(group: &Path, version: Version) -> Option<u64> {
     // Without a limit it says `max`, or a number larger than any memory.
     let (limit, used) = (number(limit)?, number(used)?);
     // The kernel drops pages of files before it ends a process, those that were used lately, too; but for
-    // those that it has to write first. (Shared memory is not among them: its pages can't be dropped.)
+    // those that it has to write first. (Shared memory is not among them: its pages can't be dropped.) So it
+    // does with what it has noted of files, which only the second version counts.
     let stat = read("memory.stat").unwrap_or_default();
-    let sum = |names: [&str; 2]| -> u64 {
+    let sum = |names: &[&str]| -> u64 {
         names.iter().filter_map(|name| field(&stat, &std::format!("{prefix}{name}"))).sum()
     };
-    let cached = sum(["inactive_file", "active_file"]).saturating_sub(sum(dirty));
-    Some(limit.saturating_sub(used.saturating_sub(cached)))
+    let cached = sum(&["inactive_file", "active_file"]).saturating_sub(sum(&dirty));
+    Some(limit.saturating_sub(used.saturating_sub(cached + sum(&["slab_reclaimable"]))))
 }
 
 #[cfg(all(test, not(miri)))]
@@ -177,8 +178,10 @@ mod tests {
         let dirty = [two("file_dirty", 40), two("file_writeback", 10)].concat();
         folder("files", &[("memory.stat", &(stat.clone() + &dirty))]);
         assert_eq!(left("0::/\n"), 166);
-        folder("files", &[("memory.stat", &(stat + &two("file_dirty", 300)))]);
+        folder("files", &[("memory.stat", &(stat.clone() + &two("file_dirty", 300)))]);
         assert_eq!(left("0::/\n"), 11, "no less than without these pages");
+        folder("files", &[("memory.stat", &(stat + &two("slab_reclaimable", 20) + &two("slab", 22)))]);
+        assert_eq!(left("0::/\n"), 236, "nor is what the kernel has noted of files");
         fs::remove_dir_all(root).unwrap();
     }
 
