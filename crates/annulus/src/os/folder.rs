@@ -1,12 +1,10 @@
 //! [`Folder`]: a directory of small files, each locked by the process that made it (Linux).
 
-use std::collections::hash_map::RandomState;
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::string::String;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -21,8 +19,8 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::path::Arg;
 
-use super::error::check_file_length;
-use super::lock;
+use super::error::{at, check_file_length};
+use super::{lock, random};
 use crate::sync::seeded;
 
 /// An open directory: it stays the same one, also if its path is moved or removed.
@@ -73,13 +71,14 @@ fn opened_as_path(folder: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
 
 /// Sets the mode of a file that this process has just made. In a directory that others may write to, only an
 /// open file is certain to be the same.
-fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
+fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> io::Result<()> {
     let status = fstat(made)?;
     if FileType::from_raw_mode(status.st_mode) != kind || status.st_uid != user() {
         // Unreached: somebody puts something else in its place at the same moment
-        return Err(Errno::EXIST);
+        return Err(Errno::EXIST.into());
     }
-    chmodat(CWD, lock::path_of(made), Mode::from_raw_mode(mode), AtFlags::empty())
+    let path = lock::path_of(made);
+    chmodat(CWD, &path, Mode::from_raw_mode(mode), AtFlags::empty()).map_err(|error| at(path, error))
 }
 
 /// The times of what stands for a living process: in many years. Programs that remove old files from `/tmp`
@@ -90,6 +89,11 @@ fn never_old() -> Timestamps {
     let then = i64::try_from(now + YEARS * 365 * 24 * 3600).unwrap_or(i64::MAX);
     let time = Timespec { tv_sec: then, tv_nsec: 0 };
     Timestamps { last_access: time, last_modification: time }
+}
+
+/// A name next to that path which no other process draws.
+fn draft_of(path: &Path) -> io::Result<PathBuf> {
+    Ok(path.with_file_name(std::format!(".annulus-{:016x}.draft", random::number()?)))
 }
 
 /// The user whose files these are.
@@ -105,30 +109,34 @@ impl Folder {
         }
         match Self::make(path, mode) {
             // Somebody else may have been faster.
-            Ok(()) | Err(Errno::EXIST) => Ok(Self(open(path)?)),
-            Err(error) => Err(error.into()),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(Self(open(path)?)),
         }
     }
 
     /// Makes the directory with this mode, whatever the process's mask.
-    fn make(path: &Path, mode: u32) -> Result<(), Errno> {
+    fn make(path: &Path, mode: u32) -> io::Result<()> {
+        let made = |path: &Path| mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700));
+        let with_mode = |path: &Path| set_mode(&opened_as_path(CWD, path)?, FileType::Directory, mode);
         // Under another name until it has its mode: a process that finds it finds it with its mode.
-        let number = RandomState::new().build_hasher().finish();
-        let draft = path.with_file_name(std::format!(".annulus-{number:016x}.draft"));
-        mkdirat(CWD, &draft, Mode::from_raw_mode(mode & 0o700))?;
-        let placed = opened_as_path(CWD, &draft)
-            .and_then(|made| set_mode(&made, FileType::Directory, mode))
-            .and_then(|()| renameat_with(CWD, &draft, CWD, path, RenameFlags::NOREPLACE));
-        if placed.is_err() {
+        let draft = loop {
+            let draft = draft_of(path)?;
+            match made(&draft) {
+                // Unreached: two processes that draw one number
+                Err(Errno::EXIST) => {}
+                told => break told.map(|()| draft)?,
+            }
+        };
+        let placed =
+            with_mode(&draft).map(|()| renameat_with(CWD, &draft, CWD, path, RenameFlags::NOREPLACE));
+        if !matches!(placed, Ok(Ok(()))) {
             _ = unlinkat(CWD, &draft, AtFlags::REMOVEDIR);
         }
-        if placed == Err(Errno::INVAL) {
+        match placed? {
             // Unreached: a file system that knows no such rename
-            mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700))?;
-            // Unreached: as above
-            return set_mode(&opened_as_path(CWD, path)?, FileType::Directory, mode);
+            Err(Errno::INVAL) => made(path).map_err(io::Error::from).and_then(|()| with_mode(path)),
+            told => Ok(told?),
         }
-        placed
     }
 
     /// The directory that is there; `None` if there is none.
@@ -485,6 +493,31 @@ mod tests {
         assert!(folder.replace(&lock, "name", ".draft", "text", 4, 0o600).is_err());
         assert!(!fs::exists(path.join(".draft")).unwrap());
         fs::remove_dir_all(path).unwrap();
+    }
+
+    /// A child that `fork` made has a copy of all that its parent has drawn from.
+    #[test]
+    fn drafts_of_a_process_and_of_its_child_have_two_names() {
+        let drawn =
+            || draft_of(std::path::Path::new("/names")).unwrap().into_os_string().into_encoded_bytes();
+        drawn();
+        let (mut reader, writer) = std::os::unix::net::UnixStream::pair().unwrap();
+        // SAFETY: the child calls the system and the allocator only, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let told = rustix::io::write(&writer, &drawn()).is_ok();
+            // SAFETY: it ends the child, and runs nothing of the parent's.
+            unsafe { libc::_exit(i32::from(!told)) };
+        }
+        drop(writer);
+        let mut of_child = Vec::new();
+        reader.read_to_end(&mut of_child).unwrap();
+        let of_parent = drawn();
+        assert_eq!(of_child.len(), of_parent.len());
+        assert_ne!(of_child, of_parent);
+        let mut status = 0;
+        // SAFETY: it waits for the child, and `status` is there meanwhile.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) mod numa;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod process_lifetime;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod random;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod shared_memory;
 
 /// Where there are no rings between processes, no numbers are kept.

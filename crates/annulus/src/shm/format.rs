@@ -15,11 +15,10 @@ use super::message_type::{MessageType, Payload};
 use super::process::ProcessId;
 use crate::base::sequence::Sequence;
 use crate::message::schema::{Fingerprint, Schema, SchemaError};
+use crate::os::random;
 use crate::os::shared_memory::{SharedMemory, Unfit};
 use crate::ring::{SharedNumbers, Writers, slots_layout, stride_for};
 use crate::sync::{AtomicU32, Ordering, seeded};
-use rustix::io::retry_on_intr;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// What a ring begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"ANNULUS\0";
@@ -177,10 +176,7 @@ pub(crate) struct Identity(u64);
 impl Identity {
     /// The identity of a new ring, drawn at random.
     pub(crate) fn new() -> io::Result<Self> {
-        let mut bytes = [0; size_of::<u64>()];
-        // (The kernel gives so few bytes all at once.)
-        retry_on_intr(|| getrandom(&mut bytes, GetRandomFlags::empty()))?;
-        Ok(Self(u64::from_ne_bytes(bytes)))
+        random::number().map(Self)
     }
 
     pub(crate) const fn of_number(number: u64) -> Self {

@@ -224,6 +224,11 @@ fn child_plays_its_role() {
                 Ok(()) => "removed".to_string(),
                 Err(error) => said(&error),
             },
+            // Another directory, of that path.
+            "open" => match Directory::open(name) {
+                Ok(_) => "opened".to_string(),
+                Err(error) => format!("error: {error}"),
+            },
             "wait" => match directory.wait_for(name, Some(Duration::from_secs(60))) {
                 Ok(ring) => format!("found {}", ring.process().pid()),
                 Err(error) => said(&error),

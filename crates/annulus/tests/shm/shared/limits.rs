@@ -67,7 +67,7 @@ fn descriptor_too_many_is_an_error() {
 
 #[test]
 fn process_without_proc_is_told_so() {
-    let (_scratch, directory) = directory();
+    let (scratch, directory) = directory();
     let Some(mut child) = Child::with_mounts("mount -t tmpfs none /proc", directory.path()) else {
         eprintln!("skipped: only root gives processes mounts of their own (unshare)");
         return;
@@ -77,4 +77,9 @@ fn process_without_proc_is_told_so() {
     assert!(said.contains("/proc/self/stat: ") && said.contains("mount /proc"), "{said}");
     let said = child.ask("read a");
     assert!(said.contains("/proc/self/ns/pid: ") && said.contains("mount /proc"), "{said}");
+    // A directory that has to be made.
+    let path = scratch.path("new");
+    let said = child.ask(&format!("open {}", path.display()));
+    assert!(said.contains("/proc/self/fd/") && said.contains("mount /proc"), "{said}");
+    assert_eq!(files(&scratch.0), ["names"], "no draft is left");
 }
