@@ -16,7 +16,9 @@ use rustix::fs::{
     futimens, inotify, mkdirat, openat, renameat, renameat_with, unlinkat, utimensat,
 };
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
 use rustix::path::Arg;
 
 use super::error::{at, check_file_length};
@@ -275,7 +277,7 @@ impl Folder {
         // A path in an address has 107 bytes at most, and a name may have more.
         const DRAFT: &str = ".socket";
         self.remove(DRAFT)?;
-        let listener = UnixListener::bind(std::format!("{}/{DRAFT}", lock::path_of(&self.0)))?;
+        let listener = self.bound(DRAFT)?;
         let placed = (|| {
             let socket = opened_as_path(&self.0, DRAFT)?;
             set_mode(&socket, FileType::Socket, 0o600)?;
@@ -283,13 +285,24 @@ impl Folder {
             let readers = mode & 0o044;
             set_mode(&socket, FileType::Socket, 0o600 | readers | readers >> 1)?;
             _ = utimensat(CWD, lock::path_of(&socket), &never_old(), AtFlags::empty());
+            // (-1 is as many as the system lets wait.)
+            listen(&listener, -1)?;
             Ok(renameat(&self.0, DRAFT, &self.0, name)?)
         })();
         if placed.is_err() {
             // Unreached: as above, or the system has no memory for a name
             _ = self.remove(DRAFT);
         }
-        placed.map(|()| listener)
+        placed.map(|()| listener.into())
+    }
+
+    /// A socket at that name to which nobody can connect: it does not listen, and only this user may.
+    fn bound(&self, name: &str) -> io::Result<OwnedFd> {
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        // What has the name gets the socket's mode, without what the process's mask takes away.
+        fchmod(&socket, Mode::from_raw_mode(0o600))?;
+        bind(&socket, &SocketAddrUnix::new(std::format!("{}/{name}", lock::path_of(&self.0)))?)?;
+        Ok(socket)
     }
 
     /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
@@ -518,6 +531,19 @@ mod tests {
         let mut status = 0;
         // SAFETY: it waits for the child, and `status` is there meanwhile.
         assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    }
+
+    /// With whatever mask: the usual one leaves others more than nothing.
+    #[test]
+    fn socket_is_its_users_before_anybody_can_connect() {
+        let (path, folder) = folder("socket");
+        let socket = folder.bound("name").unwrap();
+        assert_eq!(rights(opened_as_path(&folder.0, "name").unwrap()).unwrap().mode & 0o177, 0);
+        let refused = folder.connect("name").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        listen(&socket, -1).unwrap();
+        assert!(folder.connect("name").unwrap().is_some());
+        fs::remove_dir_all(path).unwrap();
     }
 
     #[test]
