@@ -29,6 +29,9 @@ pub(crate) fn check_file_length(bytes: u64) -> io::Result<()> {
     }
 }
 
+/// What a step begins with at which a thread is made.
+const THREAD: &str = "the thread ";
+
 #[derive(Debug)]
 struct AtStep {
     step: String,
@@ -40,8 +43,14 @@ impl fmt::Display for AtStep {
         write!(f, "{}: {}", self.step, Detail(&self.error))?;
         let code = self.error.raw_os_error().map(Errno::from_raw_os_error);
         match code {
+            // The C library says this also of a thread for whose stack there is no memory, or no address.
+            Some(Errno::AGAIN) if self.step.starts_with(THREAD) => f.write_str(
+                ": no thread, or no memory for its stack, is left: look at the limits of the user (ulimit -u), \
+                 of the process (ulimit -v, ulimit -l), and of its control group (pids.max)",
+            ),
+            // Of a process that locks all that it maps (`mlockall`).
             Some(Errno::AGAIN) => {
-                f.write_str(": this user may have no more threads: raise the limit (ulimit -u)")
+                f.write_str(": this process may lock no more memory: raise its limit (ulimit -l)")
             }
             Some(Errno::NOENT | Errno::NOTDIR) if self.step.starts_with("/proc/") => {
                 f.write_str(": mount /proc, which rings between processes need")
@@ -83,17 +92,20 @@ mod tests {
 
     #[test]
     fn error_has_its_step_its_kind_and_its_number() {
-        for (errno, step, words) in [
-            (Errno::MFILE, "fcntl", "ulimit -n"),
-            (Errno::NFILE, "fcntl", "fs.file-max"),
-            (Errno::FBIG, "/tmp/names/a.ring", "ulimit -f"),
-            (Errno::NOMEM, "mmap", "ulimit -v"),
-            (Errno::AGAIN, "a thread", "ulimit -u"),
-            (Errno::NOSPC, "/tmp/names", "no room"),
-            (Errno::NOENT, "/proc/self/stat", "mount /proc"),
-            (Errno::NOENT, "/tmp/names", "os error 2"),
-            (Errno::PERM, "kcmp", "os error 1"),
-        ] {
+        let of_thread = ["ulimit -u", "ulimit -v", "ulimit -l", "pids.max"];
+        for (errno, step, words) in
+            of_thread.map(|words| (Errno::AGAIN, "the thread `a`", words)).into_iter().chain([
+                (Errno::MFILE, "fcntl", "ulimit -n"),
+                (Errno::NFILE, "fcntl", "fs.file-max"),
+                (Errno::FBIG, "/tmp/names/a.ring", "ulimit -f"),
+                (Errno::NOMEM, "mmap", "ulimit -v"),
+                (Errno::AGAIN, "memory of 8 bytes (`a`)", "no more memory: raise its limit (ulimit -l)"),
+                (Errno::NOSPC, "/tmp/names", "no room"),
+                (Errno::NOENT, "/proc/self/stat", "mount /proc"),
+                (Errno::NOENT, "/tmp/names", "os error 2"),
+                (Errno::PERM, "kcmp", "os error 1"),
+            ])
+        {
             let error = at("outer", at(step, errno));
             let text = error.to_string();
             assert!(text.starts_with(&std::format!("{step}: ")) && text.contains(words), "{text}");

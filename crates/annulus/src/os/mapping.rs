@@ -73,20 +73,20 @@ pub(crate) const IS_SUPPORTED: bool = !cfg!(miri);
 impl Reserved {
     /// Addresses for `bytes` bytes (a multiple of the size of a page), from a multiple of `alignment` on,
     /// which is a power of two and at least the size of a page. Before and after them is a page that nobody
-    /// may touch. Returns where they begin. `None` if the address space has no room.
-    pub(super) fn new(bytes: usize, alignment: usize) -> Option<(Self, NonNull<u8>)> {
+    /// may touch. Returns where they begin. `None` is more than any address space has room for.
+    pub(super) fn new(bytes: usize, alignment: usize) -> Result<(Self, NonNull<u8>), Option<Errno>> {
         let page = page_bytes();
-        let reserved = bytes.checked_add(alignment)?.checked_add(2 * page)?;
-        isize::try_from(reserved).ok()?;
+        let reserved = bytes.checked_add(alignment).and_then(|bytes| bytes.checked_add(2 * page));
+        let reserved = reserved.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or(None)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: at an address of the kernel's choice, so it replaces nothing.
         let first = unsafe { mmap_anonymous(ptr::null_mut(), reserved, ProtFlags::empty(), flags) };
         // From here on its drop unmaps it.
-        let this = Self { first: NonNull::new(first.ok()?)?, bytes: reserved };
+        let this = Self { first: NonNull::new(first?).ok_or(None)?, bytes: reserved };
         let start = this.first.as_ptr().cast::<u8>().wrapping_add(page);
         // At most `alignment` are skipped, so the bytes end a page or more before the end.
-        let start = NonNull::new(start.wrapping_add(start.align_offset(alignment)))?;
-        Some((this, start))
+        let start = NonNull::new(start.wrapping_add(start.align_offset(alignment))).ok_or(None)?;
+        Ok((this, start))
     }
 }
 
@@ -102,7 +102,7 @@ impl Mapping {
     /// At least `bytes` bytes (not 0), from a multiple of `alignment` on, which is a power of two. In pages
     /// of `huge` bytes if that is given; there are enough of them then.
     ///
-    /// `None` is an address space that has no room.
+    /// `None` is more than any address space has room for.
     pub(crate) fn new(bytes: usize, alignment: usize, huge: Option<usize>) -> Result<Self, Option<Code>> {
         Self::with(bytes, alignment, huge, MapFlags::empty())
     }
@@ -117,7 +117,7 @@ impl Mapping {
         let page = page_bytes();
         let unit = huge.unwrap_or(page).max(page);
         let bytes = bytes.checked_next_multiple_of(unit).ok_or(None)?;
-        let (reserved, start) = Reserved::new(bytes, alignment.max(unit)).ok_or(None)?;
+        let (reserved, start) = Reserved::new(bytes, alignment.max(unit)).map_err(|error| error.map(raw))?;
         let flags = also | MapFlags::PRIVATE | MapFlags::FIXED | huge.map_or(MapFlags::empty(), huge_flags);
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: it replaces a part of what was reserved.

@@ -183,7 +183,9 @@ impl SharedMemory {
         if allocated < len as u128 {
             return Err(Unfit::Sparse);
         }
-        Ok(Self::map(fd, offset, (len - offset).min(most), !read_only, MapFlags::POPULATE)?)
+        let len = (len - offset).min(most);
+        let mapped = Self::map(fd, offset, len, !read_only, MapFlags::POPULATE);
+        mapped.map_err(|error| Unfit::System(at(std::format!("a mapping of {len} bytes"), error)))
     }
 
     /// Maps `len` bytes of the file; with `POPULATE`, with entries for all pages that are there.
@@ -200,8 +202,8 @@ impl SharedMemory {
             _ if seeded!("mapped_anywhere") => page_bytes(),
             alignment => alignment.clamp(page_bytes(), LARGEST_PAGE),
         };
-        let (reserved, base) =
-            Reserved::new(len.next_multiple_of(page_bytes()), alignment).ok_or(Errno::NOMEM)?;
+        let reserved = Reserved::new(len.next_multiple_of(page_bytes()), alignment);
+        let (reserved, base) = reserved.map_err(|error| error.unwrap_or(Errno::NOMEM))?;
         let access = if is_writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         let flags = flags | MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: it replaces a part of what was reserved.

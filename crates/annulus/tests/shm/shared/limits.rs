@@ -83,3 +83,27 @@ fn process_without_proc_is_told_so() {
     assert!(said.contains("/proc/self/fd/") && said.contains("mount /proc"), "{said}");
     assert_eq!(files(&scratch.0), ["names"], "no draft is left");
 }
+
+/// A process that locks all that it maps (as real-time programs do) has a limit for that.
+#[test]
+fn process_that_may_lock_no_more_memory_is_told_so() {
+    // Enough for all but a ring of twice as many bytes.
+    const LIMIT: u64 = 8 << 20;
+
+    alone!();
+    let maximum = getrlimit(Resource::Memlock).maximum;
+    if maximum.is_some_and(|maximum| maximum < LIMIT) {
+        eprintln!("skipped: this process may lock less memory than the test itself takes");
+        return;
+    }
+    let before = broadcast::lossy::<u64>(Settings::new(1 << 20)).unwrap();
+    crate::shared::forgo(rustix::thread::CapabilitySet::IPC_LOCK);
+    setrlimit(Resource::Memlock, Rlimit { current: Some(LIMIT), maximum }).unwrap();
+    rustix::mm::mlockall(rustix::mm::MlockAllFlags::FUTURE).unwrap();
+    let made = broadcast::lossy::<u64>(Settings::new(1 << 20)).map(drop).map_err(|error| error.to_string());
+    let joined = before.invitation.accept::<u64>().map(drop).map_err(|error| error.to_string());
+    rustix::mm::munlockall().unwrap();
+    for error in [made.unwrap_err(), joined.unwrap_err()] {
+        assert!(error.contains("ulimit -l") && !error.contains("ulimit -v"), "{error}");
+    }
+}

@@ -89,6 +89,16 @@ fn text(fd: impl Into<fs::File>) -> String {
     text
 }
 
+/// Takes capabilities from this thread, where it has any.
+fn forgo(these: rustix::thread::CapabilitySet) {
+    use rustix::thread::{capabilities, set_capabilities};
+
+    let mut sets = capabilities(None).unwrap();
+    sets.effective.remove(these);
+    sets.permitted.remove(these);
+    set_capabilities(None, sets).unwrap();
+}
+
 /// Waits, and is interrupted by a signal each 100 ms meanwhile. It must end within a minute.
 #[track_caller]
 pub(crate) fn interrupted<T>(wait: impl FnOnce() -> T) -> T {
