@@ -40,7 +40,11 @@ pub(crate) fn pid_namespace() -> io::Result<u64> {
 }
 
 /// Whether the kernel hides the descriptors of this process from other processes of its user, too: it has
-/// capabilities that they may not have, or may not be dumped. (There is nothing that root's do not see.)
+/// capabilities that they may not have, or may not be dumped.
+///
+/// Processes of root have capabilities, and usually all the same: only one that was started with fewer does
+/// not see what another has. That one is told why ([`NotPermitted`](crate::shm::NameError::NotPermitted)), so
+/// that not each name of root has a socket, and a thread.
 pub(crate) fn is_protected() -> bool {
     let may_be_dumped = dumpable_behavior().is_ok_and(|behavior| behavior == DumpableBehavior::Dumpable);
     let has_more = || capabilities(None).is_ok_and(|sets| !sets.permitted.is_empty());

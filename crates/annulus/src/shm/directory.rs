@@ -145,7 +145,8 @@ impl Directory {
     ///
     /// In a directory of one user's alone, only a process that is protected when it gives a name has such a
     /// socket: one with capabilities (`setcap`), or one that may not be dumped (`prctl`). The kernel hides
-    /// its descriptors from its own user, too.
+    /// its descriptors from its own user, too. (Processes of root see each other's if their capabilities are
+    /// the same: see [`NameError::NotPermitted`].)
     ///
     /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one).
     /// It is the same for all users that may connect.

@@ -447,7 +447,8 @@ pub enum NameError {
     },
     /// The kernel does not let this process open what that one has, and that one has no socket for it: it
     /// belongs to another user, or to another group of the same user, or became protected after it gave the
-    /// name, or `/proc` hides it (`hidepid`). Run both as one user and group, or let both use a directory
+    /// name, or is root's and has a capability that this one, of root too, has not, or `/proc` hides it
+    /// (`hidepid`). Run both as one user and group, with the same capabilities, or let both use a directory
     /// [with a mode](super::Directory::with_mode) for others, or pass the descriptor by
     /// [`send_fd`](super::send_fd).
     NotPermitted {
@@ -510,8 +511,9 @@ impl fmt::Display for NameError {
             Self::NotPermitted { name, process } => write!(
                 f,
                 "the ring {name:?} belongs to {process}, whose descriptors this process may not open: that one is of \
-                 another user or group, is protected, or is hidden in /proc. Run both as one user and group, or let \
-                 both use a directory that others may use (mode 770, say), or pass the descriptor through a socket"
+                 another user or group, is protected, has capabilities that this one has not, or is hidden in /proc. \
+                 Run both as one user and group, with the same capabilities (CAP_SYS_PTRACE is enough), or let both \
+                 use a directory that others may use (mode 770, say), or pass the descriptor through a socket"
             ),
             Self::NoAnswer { name, process } => write!(
                 f,

@@ -229,6 +229,11 @@ fn child_plays_its_role() {
                 Ok(_) => "opened".to_string(),
                 Err(error) => format!("error: {error}"),
             },
+            // It may not look at other processes any more.
+            "weaken" => {
+                crate::shared::forgo(rustix::thread::CapabilitySet::SYS_PTRACE);
+                name.to_string()
+            }
             "wait" => match directory.wait_for(name, Some(Duration::from_secs(60))) {
                 Ok(ring) => format!("found {}", ring.process().pid()),
                 Err(error) => said(&error),
