@@ -57,7 +57,8 @@ pub(crate) struct InfoArguments {
     pub(super) json: bool,
 }
 
-/// Removes the names of rings whose processes are dead.
+/// Removes the names of rings whose processes are dead, and the numbers that are kept for their next
+/// publishers, also where there is no name any more.
 ///
 /// Nobody has to do this: the next ring of that name replaces what a dead process left. The name of a ring
 /// that is alive is removed with --force only. Processes that have that ring keep it, but no other one
@@ -72,7 +73,7 @@ pub(crate) struct RemoveArguments {
     #[command(flatten)]
     pub(super) directory: DirectoryOption,
 
-    /// Also if the ring's process is alive
+    /// Also if the ring's process is alive, or a publisher has the numbers
     #[arg(long)]
     pub(super) force: bool,
 

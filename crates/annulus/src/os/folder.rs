@@ -85,12 +85,16 @@ fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> io::Result<()> {
 
 /// The times of what stands for a living process: in many years. Programs that remove old files from `/tmp`
 /// (systemd-tmpfiles) look at these, and at no lock of a file.
-fn never_old() -> Timestamps {
+///
+/// A write sets the time of the last modification to now, so these are set after the last one. A store to a
+/// mapping is such a write, at any time: the time of the last access is what stays. It is the later one:
+/// where it is not, the next read sets it to now (`relatime`).
+pub(super) fn never_old() -> Timestamps {
     const YEARS: u64 = 30;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    let then = i64::try_from(now + YEARS * 365 * 24 * 3600).unwrap_or(i64::MAX);
-    let time = Timespec { tv_sec: then, tv_nsec: 0 };
-    Timestamps { last_access: time, last_modification: time }
+    let then = i64::try_from(now + YEARS * 365 * 24 * 3600).unwrap_or(i64::MAX - 1);
+    let time = |tv_sec| Timespec { tv_sec, tv_nsec: 0 };
+    Timestamps { last_access: time(then + 1), last_modification: time(then) }
 }
 
 /// A name next to that path which no other process draws.
@@ -226,15 +230,26 @@ impl Folder {
 
     /// The file of that name, to be read and written, which is made if there is none: of this user alone. An
     /// error if it is no regular file.
-    pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn file_or_new(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<File> {
+        const MODE: u32 = 0o600;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let fd = openat(&self.0, name, flags | OFlags::NOCTTY, Mode::from_raw_mode(0o600))?;
+        let opened = || openat(&self.0, name, flags | OFlags::NOCTTY, Mode::from_raw_mode(MODE));
+        let fd = match opened() {
+            // Unreached: in processes of other users than root, which may open any file
+            Err(Errno::ACCESS) => {
+                // A process with a mask ended before it had given it its mode. (Other users' files stay as
+                // they are.)
+                let found = opened_as_path(&self.0, name)?;
+                set_mode(&found, FileType::RegularFile, MODE).map_err(|_| Errno::ACCESS)?;
+                opened()?
+            }
+            told => told?,
+        };
         if FileType::from_raw_mode(fstat(&fd)?.st_mode) != FileType::RegularFile {
             return Err(Errno::INVAL.into());
         }
         // Always: the process has a mask.
-        fchmod(&fd, Mode::from_raw_mode(0o600))?;
-        _ = futimens(&fd, &never_old());
+        fchmod(&fd, Mode::from_raw_mode(MODE))?;
         Ok(fd.into())
     }
 
@@ -331,10 +346,11 @@ impl Folder {
         }
     }
 
-    /// Removes a name, if it is there.
-    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+    /// Removes a name, if it is there. Returns whether it was.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<bool> {
         match unlinkat(&self.0, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -544,6 +560,12 @@ mod tests {
         listen(&socket, -1).unwrap();
         assert!(folder.connect("name").unwrap().is_some());
         fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn times_of_the_last_access_are_the_later_ones() {
+        let Timestamps { last_access, last_modification } = never_old();
+        assert!(last_access.tv_sec > last_modification.tv_sec);
     }
 
     #[test]

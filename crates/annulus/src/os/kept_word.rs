@@ -7,12 +7,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::ptr::{NonNull, null_mut};
 
-use rustix::fs::{FallocateFlags, fallocate, ftruncate};
+use rustix::fs::{FallocateFlags, fallocate, futimens};
 use rustix::io::retry_on_intr;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::error::check_file_length;
-use super::lock;
+use super::{folder, lock};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A file of three words: what it is, an identity, and the number. This process has its lock.
@@ -50,35 +50,39 @@ pub(crate) enum Kept {
 }
 
 impl KeptWord {
-    /// Of that file, which is open to be read and written. An empty one gets the identity `new`, and 0.
+    /// Of that file, which is open to be read and written. One that has no magic and no number yet gets them:
+    /// the identity `new`, and 0.
     pub(crate) fn open(file: File, new: u64) -> io::Result<Kept> {
         if !lock::take(&file)? {
             return Ok(Kept::Locked);
         }
-        if file.metadata()?.len() == 0 {
-            check_file_length(BYTES)?;
-            ftruncate(&file, BYTES)?;
-            file.write_all_at(&new.to_ne_bytes(), WORD)?;
-            file.write_all_at(&MAGIC, 0)?;
+        match file.metadata()?.len() {
+            0 => check_file_length(BYTES)?,
+            BYTES => {}
+            _ => return Ok(Kept::Other),
         }
-        let mut words = [[0; 8]; 2];
-        if file.metadata()?.len() != BYTES {
-            return Ok(Kept::Other);
-        }
+        // So that there is room for what is written and stored there. A new file has its length then.
+        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, BYTES))?;
+        let mut words = [[0; 8]; 3];
         for (at, word) in (0..).step_by(WORD as usize).zip(&mut words) {
             file.read_exact_at(word, at)?;
         }
-        let [magic, identity] = words;
-        let identity = u64::from_ne_bytes(identity);
-        if magic != MAGIC || identity == 0 {
+        let [magic, identity, number] = words;
+        let mut identity = u64::from_ne_bytes(identity);
+        if [magic, number] == [[0; 8]; 2] {
+            // (A process may have ended here, so the magic comes last.)
+            file.write_all_at(&new.to_ne_bytes(), WORD)?;
+            file.write_all_at(&MAGIC, 0)?;
+            identity = new;
+        } else if magic != MAGIC || identity == 0 {
             return Ok(Kept::Other);
         }
-        // So that there is room for what is stored there.
-        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, BYTES))?;
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping, where the system likes.
         let page = unsafe { mmap(null_mut(), BYTES as usize, access, MapFlags::SHARED, &file, 0) }?;
         let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        // After all that changes them.
+        _ = futimens(&file, &folder::never_old());
         Ok(Kept::Word(Self { page, identity, file }))
     }
 

@@ -24,7 +24,7 @@ use crate::message::schema::Fingerprint;
 use crate::os::error::{at, check_file_length};
 use crate::os::folder;
 use crate::os::folder::{Folder, Rights, Watch};
-use crate::os::kept_word::{Kept, KeptWord};
+use crate::os::kept_word::Kept;
 use crate::os::process_lifetime::pid_namespace;
 use crate::sync::seeded;
 
@@ -284,12 +284,7 @@ impl Directory {
         let system = |error| NameError::System { name: name.to_string(), error };
         let identity = Identity::new().map_err(system)?.to_u64() | 1;
         let lock = self.names.lock()?;
-        let file = self.names.numbers(&lock, name)?;
-        let owner = folder::rights(&file).map_err(system)?.owner;
-        if owner != folder::user() {
-            return Err(NameError::Owner { name: name.to_string(), owner });
-        }
-        match KeptWord::open(file, identity).map_err(system)? {
+        match self.names.numbers(&lock, name, identity)? {
             Kept::Word(kept) => Ok(Numbering::new(name, kept)),
             Kept::Locked => Err(NameError::Taken { name: name.to_string(), process: None }),
             Kept::Other => Err(NameError::InTheWay { name: name.to_string() }),
@@ -430,27 +425,28 @@ impl Directory {
         Ok(entries)
     }
 
-    /// Removes a name that a dead process left, and its [numbering](Self::numbering); with `force`, also the
-    /// name of a ring that is alive.
-    /// Processes that have joined the ring keep using it.
+    /// Removes a name that a dead process left, and its [numbering](Self::numbering), which is there also
+    /// after its process has taken the name back; with `force`, also the name of a ring that is alive, and a
+    /// numbering that a publisher has. Processes that have joined the ring keep using it.
     ///
     /// # Errors
     ///
-    /// - `Taken` if the ring's process is alive, without `force`.
-    /// - `NotFound`, `Bad`, `InTheWay`, `Owner`, `Busy`, or `System`.
+    /// - `Taken` if the ring's process is alive, or a publisher has the numbering, without `force`.
+    /// - `NotFound` if there is neither; `Bad`, `InTheWay`, `Owner`, `Busy`, or `System`.
     pub fn remove(&self, name: &str, force: bool) -> Result<(), NameError> {
         checked(name)?;
         let lock = self.names.lock()?;
-        match self.names.holder(name)? {
-            None => Err(NameError::NotFound { name: name.to_string() }),
-            Some(holder) if holder.state() == PeerState::Alive && !force => {
-                Err(NameError::Taken { name: name.to_string(), process: holder.process() })
-            }
-            Some(_) => {
-                let removed = self.names.remove(&lock, name);
-                let removed = removed.and_then(|()| self.names.forget_numbers(&lock, name));
-                removed.map_err(|error| NameError::System { name: name.to_string(), error })
-            }
+        let holder = self.names.holder(name)?;
+        let living = holder.as_ref().filter(|holder| holder.state() == PeerState::Alive);
+        if !force && (living.is_some() || self.names.has_numbers_taken(&lock, name)?) {
+            let process = living.and_then(Holder::process);
+            return Err(NameError::Taken { name: name.to_string(), process });
+        }
+        let removed = self.names.remove(&lock, name);
+        let removed = removed.and_then(|()| self.names.forget_numbers(&lock, name));
+        match removed.map_err(|error| NameError::System { name: name.to_string(), error })? {
+            had_numbers if had_numbers || holder.is_some() => Ok(()),
+            _ => Err(NameError::NotFound { name: name.to_string() }),
         }
     }
 }

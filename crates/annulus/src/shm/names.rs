@@ -29,6 +29,7 @@ use super::process::{PeerState, ProcessId};
 use crate::message::schema::Fingerprint;
 use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock, Rights};
+use crate::os::kept_word::{Kept, KeptWord};
 use crate::os::process_lifetime::{Process, is_protected, pid_namespace};
 use crate::os::{folder, helper_thread, lock};
 use crate::sync::seeded;
@@ -86,25 +87,39 @@ impl Names {
     pub(super) fn remove(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
         [file_of(name), socket_of(name)].iter().try_for_each(|file| {
             let removed = self.folder.remove(file);
-            removed.map_err(|error| at(self.path.join(file).display(), error))
+            removed.map(drop).map_err(|error| at(self.path.join(file).display(), error))
         })
     }
 
-    /// The file with the numbers of a name, which is made if there is none. Only this user may have it.
-    pub(super) fn numbers(&self, _lock: &FolderLock<'_>, name: &str) -> Result<File, NameError> {
-        let file = numbers_of(name);
-        self.folder.file_or_new(&file).map_err(|error| match error {
-            error if folder::is_in_the_way(&error) => NameError::InTheWay { name: name.to_string() },
-            // Unreached: a process that may open no more files
-            error => {
-                let error = at(self.path.join(file).display(), error);
-                NameError::System { name: name.to_string(), error }
-            }
-        })
+    /// The numbers of a name, from a file that is made if there is none, with this identity. Only this user
+    /// may have it.
+    pub(super) fn numbers(&self, lock: &FolderLock<'_>, name: &str, new: u64) -> Result<Kept, NameError> {
+        let told = |error| self.of_numbers(name, error);
+        let file = self.folder.file_or_new(lock, &numbers_of(name)).map_err(told)?;
+        let owner = folder::rights(&file).map_err(told)?.owner;
+        if owner != folder::user() {
+            return Err(NameError::Owner { name: name.to_string(), owner });
+        }
+        KeptWord::open(file, new).map_err(told)
     }
 
-    /// Removes that file.
-    pub(super) fn forget_numbers(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
+    /// Whether a publisher has the numbers of a name. (An error where another user's can't be looked at.)
+    pub(super) fn has_numbers_taken(&self, _lock: &FolderLock<'_>, name: &str) -> Result<bool, NameError> {
+        let found = self.folder.file(&numbers_of(name)).and_then(|file| file.map(lock::is_taken).transpose());
+        Ok(found.map_err(|error| self.of_numbers(name, error))?.unwrap_or(false))
+    }
+
+    /// The error of a step with the file of the numbers.
+    fn of_numbers(&self, name: &str, error: io::Error) -> NameError {
+        let (file, name) = (numbers_of(name), name.to_string());
+        if folder::is_in_the_way(&error) {
+            return NameError::InTheWay { name };
+        }
+        NameError::System { name, error: at(self.path.join(file).display(), error) }
+    }
+
+    /// Removes that file. Returns whether there was one.
+    pub(super) fn forget_numbers(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<bool> {
         let file = numbers_of(name);
         self.folder.remove(&file).map_err(|error| at(self.path.join(file).display(), error))
     }

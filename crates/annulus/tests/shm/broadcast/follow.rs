@@ -471,7 +471,7 @@ fn numbers_go_on_exactly_after_a_close() {
     // What is no such file stays as it is.
     std::fs::write(scratch.0.join(".b.numbers"), "something else").unwrap();
     std::fs::create_dir(scratch.0.join(".c.numbers")).unwrap();
-    std::fs::write(scratch.0.join(".e.numbers"), [0; 4096]).unwrap();
+    std::fs::write(scratch.0.join(".e.numbers"), [[0; 16], [1; 16]].concat().repeat(128)).unwrap();
     let pipe = scratch.0.join(".f.numbers");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     for name in ["b", "c", "e", "f"] {

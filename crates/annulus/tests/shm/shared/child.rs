@@ -224,6 +224,20 @@ fn child_plays_its_role() {
                 Ok(()) => "removed".to_string(),
                 Err(error) => said(&error),
             },
+            "numbers" => match directory.numbering(name) {
+                Ok(numbering) => format!("next {}", numbering.next()),
+                Err(error) => said(&error),
+            },
+            // A file, until there is no room for more.
+            "fill" => {
+                let mut file = fs::File::create(directory.path().join(name)).unwrap();
+                while file.write_all(&[7; 512]).is_ok() {}
+                "full".to_string()
+            }
+            "free" => {
+                fs::remove_file(directory.path().join(name)).unwrap();
+                "free".to_string()
+            }
             // Another directory, of that path.
             "open" => match Directory::open(name) {
                 Ok(_) => "opened".to_string(),

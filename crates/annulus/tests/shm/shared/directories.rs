@@ -1,5 +1,6 @@
 //! Which directories are used, and which are refused.
 
+use annulus::Settings;
 use annulus::shm::{Directory, DirectoryError, Fingerprint, NameError};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -194,29 +195,39 @@ fn prints_the_users_own() {
     println!("path: {}", Directory::of_user().unwrap().path().display());
 }
 
-/// What a program that cleans up takes for old goes: the names of living processes do not, nor their sockets.
+/// What a program that cleans up takes for old goes: the names of living processes do not, nor their sockets,
+/// nor their numbers.
 #[test]
 fn name_of_a_living_process_never_gets_old() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o770).unwrap();
     let _published = directory.publish("a", memory("here"), Fingerprint::of::<u64>()).unwrap();
-    let in_a_year = SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
-    for name in ["a.ring", ".a.socket"] {
-        assert!(fs::metadata(path.join(name)).unwrap().modified().unwrap() > in_a_year, "{name}");
-    }
-
-    fs::write(path.join("old"), "").unwrap();
     let rules = scratch.path("rules.conf");
-    fs::write(&rules, format!("d {} 0755 - - 0\n", scratch.0.display())).unwrap();
     fs::set_permissions(&scratch.0, Permissions::from_mode(0o755)).unwrap();
-    let cleaned = Command::new("systemd-tmpfiles").arg("--clean").arg(&rules).output();
-    if !cleaned.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: there is no systemd-tmpfiles here, or it refuses its work");
-        return;
+    let in_a_year = SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
+    // The publisher that made the numbers, and the next one.
+    for life in 0..2 {
+        let mut made = directory.numbering("a").unwrap().lossy::<u64>(Settings::new(64)).unwrap();
+        assert_eq!(made.invitation.info().unwrap().start(), 200 * life);
+        made.handle.publish_batch(&[7; 200]);
+        assert_eq!(crate::shared::text(directory.find("a").unwrap().open_read_only().unwrap()), "here");
+        for name in ["a.ring", ".a.socket", ".a.numbers"] {
+            let times = fs::metadata(path.join(name)).unwrap();
+            let latest = times.accessed().unwrap().max(times.modified().unwrap());
+            assert!(latest > in_a_year, "{name} in life {life}");
+        }
+
+        fs::write(path.join("old"), "").unwrap();
+        fs::write(&rules, format!("d {} 0755 - - 0\n", scratch.0.display())).unwrap();
+        let cleaned = Command::new("systemd-tmpfiles").arg("--clean").arg(&rules).output();
+        if !cleaned.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: there is no systemd-tmpfiles here, or it refuses its work");
+            continue;
+        }
+        assert_eq!(crate::shared::files(&path), [".a.numbers", ".a.socket", "a.ring"]);
+        assert!(matches!(directory.numbering("a"), Err(NameError::Taken { .. })));
     }
-    assert_eq!(crate::shared::files(&path), [".a.socket", "a.ring"]);
-    assert_eq!(crate::shared::text(directory.find("a").unwrap().open_read_only().unwrap()), "here");
 }
 
 /// Such a program has the lock of the directory meanwhile, and so may a user, to keep it away.

@@ -3,6 +3,7 @@
 //! ```text
 //! child.rs         another process: this program once more, which does what it is told
 //! names.rs         names in one process
+//! numbers.rs       the numbers of a name, which outlive its publisher
 //! directories.rs   which directories are used
 //! races.rs         two processes and one name
 //! deaths.rs        processes that are killed, stopped, or let go
@@ -21,6 +22,7 @@ mod groups;
 mod headers;
 mod limits;
 mod names;
+mod numbers;
 mod races;
 mod waits;
 
