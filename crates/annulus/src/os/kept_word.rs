@@ -12,6 +12,7 @@ use rustix::io::retry_on_intr;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::error::check_file_length;
+use super::process_lifetime::Maker;
 use super::{folder, lock};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -25,6 +26,7 @@ pub(crate) struct KeptWord {
     identity: u64,
     /// With the lock.
     file: File,
+    maker: Maker,
 }
 
 const MAGIC: [u8; 8] = *b"ANNULUSN";
@@ -83,7 +85,7 @@ impl KeptWord {
         let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         // After all that changes them.
         _ = futimens(&file, &folder::never_old());
-        Ok(Kept::Word(Self { page, identity, file }))
+        Ok(Kept::Word(Self { page, identity, file, maker: Maker::this() }))
     }
 
     /// Files that were made at other times have others. Not 0.
@@ -114,7 +116,9 @@ impl Drop for KeptWord {
     fn drop(&mut self) {
         // SAFETY: it was mapped so, and nobody has a reference to it.
         _ = unsafe { munmap(self.page.as_ptr().cast(), BYTES as usize) };
-        lock::give_up(&self.file);
+        if self.maker.is_this() {
+            lock::give_up(&self.file);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! It belongs to the opening of the file, and ends with the opening's last descriptor: the kernel closes the
 //! descriptors of a process that ends, however it ends. A child that a process has forked has its openings,
-//! too, if only until it becomes another program: so the end of a handle gives its lock up by hand.
+//! too, if only until it becomes another program: so the end of a handle gives its lock up by hand, in
+//! the process that made it ([`Maker`](super::process_lifetime::Maker)).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -51,6 +51,22 @@ pub(crate) fn is_protected() -> bool {
     !may_be_dumped || !geteuid().is_root() && has_more()
 }
 
+/// The process that made a handle. A child that `fork` made has a copy of the handle, and the same openings
+/// of files: what that copy gave up, the maker would lose.
+#[derive(Clone, Copy)]
+pub(crate) struct Maker(u32);
+
+impl Maker {
+    pub(crate) fn this() -> Self {
+        Self(std::process::id())
+    }
+
+    /// Whether it is the calling process.
+    pub(crate) fn is_this(self) -> bool {
+        self.0 == std::process::id()
+    }
+}
+
 /// A process, also when its number is given to another one.
 pub(crate) struct Process(OwnedFd);
 

@@ -25,7 +25,7 @@ use crate::os::error::{at, check_file_length};
 use crate::os::folder;
 use crate::os::folder::{Folder, Rights, Watch};
 use crate::os::kept_word::Kept;
-use crate::os::process_lifetime::pid_namespace;
+use crate::os::process_lifetime::{Maker, pid_namespace};
 use crate::sync::seeded;
 
 /// A directory in which rings have names.
@@ -493,7 +493,7 @@ pub struct PublishedName {
     _page: Option<OwnedFd>,
     /// Where others may use the directory, too.
     _socket: Option<NameSocket>,
-    process: u32,
+    maker: Maker,
 }
 
 impl PublishedName {
@@ -505,7 +505,7 @@ impl PublishedName {
         (ring, page): (OwnedFd, Option<OwnedFd>),
         socket: Option<NameSocket>,
     ) -> Self {
-        Self { names, name, file, ring, _page: page, _socket: socket, process: std::process::id() }
+        Self { names, name, file, ring, _page: page, _socket: socket, maker: Maker::this() }
     }
 
     /// The name.
@@ -524,7 +524,7 @@ impl AsFd for PublishedName {
 
 impl Drop for PublishedName {
     fn drop(&mut self) {
-        if self.process != std::process::id() && !seeded!("shm_child_takes_back") {
+        if !self.maker.is_this() && !seeded!("shm_child_takes_back") {
             // Unreached: in a child that a fork has made, which reports nothing
             return;
         }

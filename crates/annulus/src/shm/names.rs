@@ -30,7 +30,7 @@ use crate::message::schema::Fingerprint;
 use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock, Rights};
 use crate::os::kept_word::{Kept, KeptWord};
-use crate::os::process_lifetime::{Process, is_protected, pid_namespace};
+use crate::os::process_lifetime::{Maker, Process, is_protected, pid_namespace};
 use crate::os::{folder, helper_thread, lock};
 use crate::sync::seeded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -393,7 +393,7 @@ pub(super) struct NameSocket {
     listener: UnixListener,
     /// (No other thread sees it half changed.)
     thread: AssertUnwindSafe<Option<thread::JoinHandle<()>>>,
-    process: u32,
+    maker: Maker,
 }
 
 /// How long the process of a ring may take to answer.
@@ -428,7 +428,7 @@ impl NameSocket {
         };
         let thread = helper_thread::spawn("annulus names", answer)
             .map_err(|error| at("the thread `annulus names`", error))?;
-        Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), process: std::process::id() })
+        Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), maker: Maker::this() })
     }
 }
 
@@ -444,7 +444,7 @@ fn is_shut_down(listener: &UnixListener) -> bool {
 impl Drop for NameSocket {
     fn drop(&mut self) {
         // A child that `fork` made has the same socket, and not the thread.
-        if self.process != std::process::id() && !seeded!("name_socket_of_the_parent_ends") {
+        if !self.maker.is_this() && !seeded!("name_socket_of_the_parent_ends") {
             // Unreached: in a child by fork, which writes no profile
             return;
         }

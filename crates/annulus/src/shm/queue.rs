@@ -21,6 +21,7 @@ use crate::error::CapacityError;
 use crate::lane::{Cells, Number, Numbers};
 use crate::memory::{Block, PlacedMemory};
 use crate::os::lock;
+use crate::os::process_lifetime::Maker;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::queue::across::{KindAcross, LanePart, Part};
 use crate::queue::{Consumer, Producer};
@@ -137,6 +138,7 @@ pub(super) const CONSUMER_LOCK_BYTE: usize = 0;
 pub(super) struct PlaceLock {
     page: Arc<SharedMemory>,
     byte: usize,
+    maker: Maker,
 }
 
 impl PlaceLock {
@@ -154,7 +156,7 @@ impl PlaceLock {
 
     /// The lock of this byte, which this opening has.
     pub(super) fn had(page: &Arc<SharedMemory>, byte: usize) -> Self {
-        Self { page: Arc::clone(page), byte }
+        Self { page: Arc::clone(page), byte, maker: Maker::this() }
     }
 }
 
@@ -162,8 +164,10 @@ impl Drop for PlaceLock {
     /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process, and
     /// in a child that is about to become another program.
     fn drop(&mut self) {
-        // It can't be refused: it is a lock of this opening.
-        let _ = lock::give_up_byte(&*self.page, self.byte);
+        if self.maker.is_this() {
+            // It can't be refused: it is a lock of this opening.
+            let _ = lock::give_up_byte(&*self.page, self.byte);
+        }
     }
 }
 

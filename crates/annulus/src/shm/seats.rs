@@ -7,6 +7,7 @@ use super::error::ShareError;
 use super::sleepers::{self, Rows};
 use crate::broadcast::Awaiting;
 use crate::os::lock;
+use crate::os::process_lifetime::Maker;
 use crate::os::shared_memory::SharedMemory;
 use crate::ring::{SeatLocks, Seats};
 use crate::wait::Remote;
@@ -40,12 +41,13 @@ pub(super) struct PageLocks {
     /// Which seats' locks this opening holds. (An opening can take its own lock again, so the kernel would
     /// not refuse it.)
     taken: Mutex<Box<[bool]>>,
+    maker: Maker,
 }
 
 impl PageLocks {
     /// No other value has these locks of this opening of the page.
     pub(super) fn new(page: Arc<SharedMemory>, first: usize, seats: usize) -> Self {
-        Self { page, first, taken: Mutex::new(std::vec![false; seats].into()) }
+        Self { page, first, taken: Mutex::new(std::vec![false; seats].into()), maker: Maker::this() }
     }
 
     fn change(&self, seat: usize, change: impl FnOnce(&mut bool)) {
@@ -70,8 +72,10 @@ impl SeatLocks for PageLocks {
 
     fn give_up(&self, seat: usize) {
         self.change(seat, |taken| {
-            // It can't be refused: it is a lock of this opening.
-            let _ = lock::give_up_byte(&*self.page, self.first + seat);
+            if self.maker.is_this() {
+                // It can't be refused: it is a lock of this opening.
+                let _ = lock::give_up_byte(&*self.page, self.first + seat);
+            }
             *taken = false;
         });
     }

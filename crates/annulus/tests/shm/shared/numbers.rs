@@ -4,12 +4,13 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 
 use annulus::Settings;
-use annulus::shm::{Directory, NameError};
+use annulus::shm::{Directory, Fingerprint, NameError, broadcast, mpmc};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::shared::child::Child;
-use crate::shared::{Scratch, directory, files};
+use crate::shared::{Scratch, directory, files, memory};
 use crate::support::alone;
+use crate::support::fork::in_a_child;
 
 /// A process may end at any step.
 #[test]
@@ -114,4 +115,29 @@ fn numbers_are_removed_with_and_without_their_name() {
     }
     directory.remove("a", true).unwrap();
     assert!(files(directory.path()).is_empty());
+}
+
+/// A child that `fork` made drops its copies: all that its parent has stays its own.
+#[test]
+fn copy_in_a_child_gives_no_lock_up() {
+    let (_scratch, directory) = directory();
+    let mut numbering = Some(directory.numbering("a").unwrap());
+    let queue = mpmc::Builder::new(Settings::new(2)).producers(1).consumers(1).build::<u64>().unwrap();
+    let mut consumer = Some(mpmc::consumer::<u64>(&queue.invitation).unwrap());
+    let ring = broadcast::lossless::<u64>(Settings::new(2), 1).unwrap();
+    let seats = [(); 2].map(|()| ring.invitation.accept_lossless::<u64>().unwrap());
+    let mut subscriber = Some(seats[0].subscribe().unwrap());
+    let drops = || {
+        drop((numbering.take(), consumer.take(), subscriber.take()));
+        0
+    };
+    // SAFETY: it calls the system and the allocator only.
+    assert_eq!(unsafe { in_a_child(drops) }, 0);
+    let taken = directory.numbering("a");
+    assert!(matches!(taken, Err(NameError::Taken { .. })), "{taken:?}");
+    assert!(mpmc::consumer::<u64>(&queue.invitation).is_err());
+    assert!(seats[1].subscribe().is_err());
+    let _published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
+    drop((numbering, consumer, subscriber));
+    drop(directory.numbering("a").unwrap());
 }
