@@ -187,9 +187,11 @@ ANNULUS_INLINE_ size_t annulus_spsc_messages_(uint64_t words, size_t stride) {
     return stride == 1 ? ANNULUS_SIZE_(words) : ANNULUS_SIZE_(words) / stride;
 }
 
-/* Whether the queue is closed, so that nothing may be sent. */
+/* Whether the queue is closed, so that nothing may be sent. What was done before the close then comes before what
+ * follows: that is for the library to say. */
 ANNULUS_INLINE_ bool annulus_spsc_is_refused_(const annulus_spsc_producer *view) {
-    return ANNULUS_UNLIKELY_(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES);
+    return ANNULUS_UNLIKELY_(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES)
+           && annulus_producer_is_closed(view->producer);
 }
 
 /* Makes sure that a slot is free, or says why not. */

@@ -131,12 +131,16 @@ impl Producer {
     }
 
     fn len(&self) -> usize {
-        match &self.end {
+        let len = match &self.end {
             ProducerEnd::Spsc(end) => end.len(),
             ProducerEnd::Mpsc(end) => end.len(),
             ProducerEnd::Shared(end) => end.len(),
-            ProducerEnd::Typed(end) => self.ring.pending().unwrap_or_else(|| end.len()),
-        }
+            // Of several consumers one may have claimed what it has not received yet.
+            ProducerEnd::Typed(end) => return self.ring.pending().unwrap_or_else(|| end.len()),
+        };
+        // What is there no more was received.
+        self.ring.order.after_room();
+        len
     }
 
     fn is_lent(&self) -> bool {

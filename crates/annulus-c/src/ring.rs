@@ -75,9 +75,6 @@ impl Ring {
     /// What a verb says that has come to this: how the ring has ended, where it has.
     #[cold]
     pub(crate) fn told(&self, status: annulus_status) -> annulus_status {
-        if status == ANNULUS_CLOSED {
-            tsan::after_end();
-        }
         let has_died = || self.peer.as_ref().is_some_and(|peer| peer() == annulus_peer::ANNULUS_PEER_DEAD);
         if status == ANNULUS_CLOSED && has_died() { ANNULUS_PEER_DIED } else { status }
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use annulus::{CapacityError, RegisterError};
 
-use crate::tsan::unseen;
+use crate::tsan::{after_end, unseen};
 
 /// What a function returns. Only `ANNULUS_OK` means that it did what it was asked for; with every other one
 /// nothing was sent, received, made or freed. (With `ANNULUS_CORRUPT` a message is gone.)
@@ -153,7 +153,12 @@ pub(crate) type Done<T = ()> = Result<T, annulus_status>;
 pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
     match unseen(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(())) => ANNULUS_OK,
-        Ok(Err(status)) => status,
+        Ok(Err(status)) => {
+            if matches!(status, ANNULUS_CLOSED | ANNULUS_PEER_DIED) {
+                after_end();
+            }
+            status
+        }
         Err(_) => ANNULUS_PANICKED,
     }
 }

@@ -26,6 +26,13 @@ pub(crate) struct Subscriber {
     pub(crate) is_lent: bool,
 }
 
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        // Publishers that wait for it have room.
+        self.ring.order.before_advance();
+    }
+}
+
 impl Subscriber {
     /// # Safety
     ///

@@ -10,6 +10,7 @@
 //! of them.
 
 use core::ffi::{c_char, c_int};
+use core::sync::atomic::{Ordering, fence};
 use std::sync::Arc;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
@@ -112,7 +113,14 @@ pub(crate) fn before_end() {
 }
 
 /// A ring was found closed.
+#[cold]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "it follows an algorithm of the library, and is none for loom to see"
+)]
 pub(crate) fn after_end() {
+    // Acquire: pairs with the Release of the close, for a verb that has found it by a relaxed load.
+    fence(Ordering::Acquire);
     acquire((&raw const OF_ALL[2]).addr());
 }
 

@@ -251,6 +251,34 @@ int main(void) {
 }
 "#;
 
+/// Compiles a program under `ThreadSanitizer`.
+fn with_tsan(compiler: &str, source: &Path, program: &Path, more: &[&str]) -> Command {
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args(C11.flags).args(["-fsanitize=thread", "-g"]).args(more);
+    compile.args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+    compile.arg(source).args(["-x", "none"]).args(Linked::Shared.arguments(program.parent().unwrap()));
+    compile.arg("-o").arg(program);
+    compile
+}
+
+/// The compilers that have a `ThreadSanitizer` that runs on this kernel.
+fn compilers_with_tsan(scratch: &Path) -> Vec<&'static str> {
+    let (empty, program) = (scratch.join("empty.c"), scratch.join("empty"));
+    fs::write(&empty, "int main(void) { return 0; }\n").unwrap();
+    let is_usable = |compiler: &&str| {
+        let is_usable = is_there(compiler)
+            && with_tsan(compiler, &empty, &program, &[])
+                .output()
+                .is_ok_and(|output| output.status.success())
+            && Command::new(&program).output().is_ok_and(|output| output.status.success());
+        if !is_usable {
+            println!("skipped: {compiler}, which has no ThreadSanitizer here");
+        }
+        is_usable
+    };
+    C11.compilers.iter().copied().filter(is_usable).collect()
+}
+
 /// What the program itself does wrong is still told, and only that.
 #[test]
 fn race_in_a_program_is_reported() {
@@ -261,29 +289,12 @@ fn race_in_a_program_is_reported() {
     fs::create_dir_all(scratch).unwrap();
     let (source, program) = (scratch.join("race.c"), scratch.join("race"));
     fs::write(&source, RACE).unwrap();
-    let link = Linked::Shared.arguments(scratch);
-    let empty = scratch.join("empty.c");
-    fs::write(&empty, "int main(void) { return 0; }\n").unwrap();
-    for compiler in C11.compilers {
-        let with_tsan = |more: &[&str], source: &Path| {
-            let mut compile = Command::new(compiler);
-            compile.args(STRICT).args(C11.flags).arg("-fsanitize=thread").args(more);
-            compile.args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
-            compile.arg(source).args(["-x", "none"]).args(&link).arg("-o").arg(&program);
-            compile
-        };
-        // Whether it has a ThreadSanitizer that runs on this kernel.
-        let is_usable = is_there(compiler)
-            && with_tsan(&[], &empty).output().is_ok_and(|output| output.status.success())
-            && Command::new(&program).output().is_ok_and(|output| output.status.success());
-        if !is_usable {
-            println!("skipped: {compiler}, which has no ThreadSanitizer here");
-            continue;
-        }
+    for compiler in compilers_with_tsan(scratch) {
         for with_views in [0, 1] {
             for with_race in [0, 1] {
                 let defined = [format!("-DWITH_VIEWS={with_views}"), format!("-DWITH_RACE={with_race}")];
-                assert!(run(&mut with_tsan(&defined.each_ref().map(String::as_str), &source)));
+                let more = defined.each_ref().map(String::as_str);
+                assert!(run(&mut with_tsan(compiler, &source, &program, &more)));
                 let output = Command::new(&program).output().unwrap();
                 let said = String::from_utf8_lossy(&output.stderr);
                 let is_told = said.contains("WARNING: ThreadSanitizer: data race");
@@ -291,6 +302,25 @@ fn race_in_a_program_is_reported() {
                 assert_eq!(output.status.success(), with_race == 0, "{compiler}, {defined:?}: {said}");
             }
         }
+    }
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// All that a ring orders is told: what came before a close, a slot that goes back, a subscriber that leaves.
+#[test]
+fn correct_program_is_not_reported() {
+    if env::var("ANNULUS_SANITIZE").is_ok() {
+        return; // With all the others.
+    }
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-orders");
+    fs::create_dir_all(scratch).unwrap();
+    let (source, program) = (folder().join("tests/c/orders.c"), scratch.join("orders"));
+    for compiler in compilers_with_tsan(scratch) {
+        assert!(run(&mut with_tsan(compiler, &source, &program, &[])));
+        // Each report, though the parts of the program look alike.
+        let mut start = Command::new(&program);
+        start.env("TSAN_OPTIONS", "suppress_equal_stacks=0 suppress_equal_addresses=0");
+        assert!(run(start.env("XDG_RUNTIME_DIR", scratch)), "{compiler}");
     }
     fs::remove_dir_all(scratch).unwrap();
 }

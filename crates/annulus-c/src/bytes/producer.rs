@@ -148,6 +148,13 @@ impl BytesProducer {
         self.ring.order.before_send();
         self.end.commit(length).map_err(|status| self.ring.told(status))
     }
+
+    fn is_empty(&self) -> bool {
+        let is_empty = self.end.is_empty();
+        // What is there no more was received.
+        self.ring.order.after_room();
+        is_empty
+    }
 }
 
 /// Sends a copy of the `length` bytes at `record` as one record, if there is room. Never waits. A record may
@@ -321,7 +328,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_cancel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_is_empty(producer: *const annulus_bytes_producer) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<BytesProducer>(producer) }?.end.is_empty()))
+    guarded_or(true, || Ok(unsafe { object::<BytesProducer>(producer) }?.is_empty()))
 }
 
 /// The length of the longest record that the queue takes, in bytes: half its capacity. 0 if `producer` is no

@@ -57,9 +57,16 @@ pub(crate) struct FrameSubscriber {
 
 pub(crate) struct HeldFrame(Frame);
 
+impl Drop for HeldFrame {
+    fn drop(&mut self) {
+        // Its bytes are a frame to come.
+        Order::across().before_advance();
+    }
+}
+
 impl HeldFrame {
     pub(crate) fn shown(&self) -> annulus_frame {
-        let Self(frame) = self;
+        let frame = &self.0;
         annulus_frame {
             bytes: frame.shared().as_ptr().cast(),
             length: frame.len(),
@@ -93,6 +100,7 @@ impl FramePublisher {
         either!(&mut self.end, publisher => {
             // Dropped, it is the frame that comes next.
             let mut frame = publisher.loan(length).map_err(|_| ANNULUS_WRONG_SIZE)?;
+            self.order.after_room();
             self.lent = Some(Lent { bytes: length, index: frame.index() });
             Ok(frame.as_mut_ptr())
         })
@@ -118,6 +126,7 @@ impl FramePublisher {
                 })?
             }
         };
+        self.order.after_room();
         self.lent = None;
         Ok(sequence)
     }
@@ -166,6 +175,13 @@ fn joined<M: Mode>(subscriber: Result<Subscriber<M>, SubscribeError>) -> Shared<
         Err(SubscribeError::Attach(error)) => Err(error.into()),
         Err(SubscribeError::System(error)) => Err(error.into()),
         Err(full) => Err(Why::new(ANNULUS_OCCUPIED, full.to_string())),
+    }
+}
+
+impl Drop for FrameSubscriber {
+    fn drop(&mut self) {
+        // A publisher that waits for it has room.
+        self.order.before_advance();
     }
 }
 

@@ -21,7 +21,7 @@ use crate::status::Done;
 use crate::status::annulus_status::{
     ANNULUS_CLOSED, ANNULUS_CORRUPT, ANNULUS_EMPTY, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED, ANNULUS_WRONG_SIZE,
 };
-use crate::tsan::Order;
+use crate::tsan::{self, Order};
 use crate::typed::{Counts, Get, Held, LendsPublisher, LendsSubscriber, Put, Sending, alone};
 
 /// The queue as a whole.
@@ -49,6 +49,7 @@ impl Queue {
     }
 
     pub(crate) fn close(&self) {
+        tsan::before_end();
         self.0.close();
     }
 
@@ -236,6 +237,8 @@ impl<const WORDS: usize, const LARGE: bool> Get for Receives<WORDS, LARGE> {
 
 impl<const WORDS: usize, const LARGE: bool> Held for mpmc::Claimed<Block<WORDS, LARGE>> {
     fn done(self: Box<Self>) {
+        // There is room for another message.
+        Order::across().before_advance();
         (*self).done();
     }
 

@@ -19,7 +19,7 @@ use crate::status::annulus_status::{
     ANNULUS_CLOSED, ANNULUS_CORRUPT, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_PEER_DIED,
     ANNULUS_REFUSED, ANNULUS_TIMEOUT,
 };
-use crate::tsan::Order;
+use crate::tsan::{self, Order};
 
 /// Whether another process has written a message of the schema.
 fn is_message(checks: Option<&Arc<Checker>>, bytes: &[u8]) -> bool {
@@ -102,6 +102,7 @@ impl Server {
     }
 
     pub(crate) fn close(&self) {
+        tsan::before_end();
         self.end.look().closer().close();
     }
 
