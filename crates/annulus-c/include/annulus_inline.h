@@ -280,12 +280,13 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_commit(annulus_spsc_producer *view, 
  * Returns ANNULUS_FULL (with 0), ANNULUS_TIMEOUT, ANNULUS_CLOSED, ANNULUS_WRONG_SIZE, ANNULUS_INVALID (also if the
  * view was ended). Then nothing is sent. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_send_timeout(annulus_spsc_producer *view, const void *message, size_t size, uint64_t timeout_ns) {
-    annulus_status status = annulus_spsc_room_(view, timeout_ns);
+    annulus_status status;
+    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
+        return view->producer == ANNULUS_NULL_ ? ANNULUS_INVALID : ANNULUS_WRONG_SIZE;
+    }
+    status = annulus_spsc_room_(view, timeout_ns);
     if (ANNULUS_UNLIKELY_(status != ANNULUS_OK)) {
         return status;
-    }
-    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
-        return ANNULUS_WRONG_SIZE;
     }
     memcpy(annulus_spsc_at_(view->origin, view->tail), message, size); /* lane.send2 */
     return annulus_spsc_publish_(view, (size + 7) / 8);
@@ -434,12 +435,13 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_advance(annulus_spsc_consumer *view,
  * Returns ANNULUS_EMPTY (with 0), ANNULUS_TIMEOUT, ANNULUS_CLOSED (every message was received), ANNULUS_WRONG_SIZE,
  * ANNULUS_INVALID (the view was ended). Then `message` is as it was. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_recv_timeout(annulus_spsc_consumer *view, void *message, size_t size, uint64_t timeout_ns) {
-    annulus_status status = annulus_spsc_some_(view, timeout_ns);
+    annulus_status status;
+    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
+        return view->consumer == ANNULUS_NULL_ ? ANNULUS_INVALID : ANNULUS_WRONG_SIZE;
+    }
+    status = annulus_spsc_some_(view, timeout_ns);
     if (ANNULUS_UNLIKELY_(status != ANNULUS_OK)) {
         return status;
-    }
-    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
-        return ANNULUS_WRONG_SIZE;
     }
     memcpy(message, annulus_spsc_at_(view->origin, view->head), size); /* lane.take6 */
     annulus_spsc_release_(view, (size + 7) / 8);

@@ -49,6 +49,9 @@ static void queues(void) {
     /* A view is told what a handle is told. */
     RETURNS(ANNULUS_EMPTY, annulus_spsc_try_recv(&in, NUMBER));
     RETURNS(ANNULUS_TIMEOUT, annulus_spsc_recv_timeout(&in, NUMBER, 1000));
+    /* The size comes before what is there, and before a wait. */
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_recv(&in, &number, 4));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_recv_timeout(&in, &number, 4, 1000));
     RETURNS(ANNULUS_INVALID, annulus_spsc_try_reserve(&out, 0, &slots, &count));
     RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_send(&out, &number, 4));
     RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_send_batch(&out, &number, 1, 4, &count));
@@ -66,6 +69,8 @@ static void queues(void) {
     RETURNS(ANNULUS_FULL, annulus_spsc_try_send(&out, NUMBER));
     RETURNS(ANNULUS_FULL, annulus_spsc_try_send_batch(&out, &number, 1, sizeof number, &count));
     RETURNS(ANNULUS_TIMEOUT, annulus_spsc_send_timeout(&out, NUMBER, 1000));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_send(&out, &number, 4));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_send_timeout(&out, &number, 4, 1000));
     CHECK(annulus_producer_len(producer) == 4 && annulus_consumer_len(consumer) == 4);
     WORKS(annulus_spsc_readable(&in, 0, &messages, &count));
     CHECK(count == 4);
@@ -77,6 +82,7 @@ static void queues(void) {
     WORKS(annulus_spsc_producer_end(&out));
     WORKS(annulus_spsc_producer_end(&out));
     RETURNS(ANNULUS_INVALID, annulus_spsc_try_send(&out, NUMBER));
+    RETURNS(ANNULUS_INVALID, annulus_spsc_try_send(&out, &number, 0));
     RETURNS(ANNULUS_INVALID, annulus_spsc_reserve(&out, 1, ANNULUS_FOREVER, &slots, &count));
     RETURNS(ANNULUS_INVALID, annulus_spsc_commit(&out, 1));
     WORKS(annulus_producer_try_send(producer, NUMBER));
@@ -92,6 +98,7 @@ static void queues(void) {
     WORKS(annulus_spsc_consumer_open(&in, consumer));
     WORKS(annulus_producer_free(producer));
     RETURNS(ANNULUS_CLOSED, annulus_spsc_try_recv(&in, NUMBER));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_recv(&in, &number, 4));
     RETURNS(ANNULUS_NOT_A_HANDLE, annulus_spsc_producer_open(&out, producer));
     RETURNS(ANNULUS_INVALID, annulus_spsc_producer_open(&out, NULL));
     RETURNS(ANNULUS_INVALID, annulus_producer_view(producer, ANNULUS_VIEW_VERSION, NULL));
