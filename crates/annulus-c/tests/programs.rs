@@ -468,15 +468,12 @@ fn library_that_is_closed_stays() {
     assert_eq!(abi_version(), before);
 }
 
-/// Installs into a folder, and returns it.
-fn installed(prefix: &str) -> PathBuf {
-    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
-    _ = fs::remove_dir_all(&staged);
+/// Installs for this prefix, below `staged`.
+fn install(prefix: &Path, staged: &Path) {
     let mut make = Command::new("make");
-    make.arg("-C").arg(folder()).args(["-s", "install"]).arg(format!("PREFIX={prefix}"));
+    make.arg("-C").arg(folder()).args(["-s", "install"]).arg(format!("PREFIX={}", prefix.display()));
     make.arg(format!("DESTDIR={}", staged.display())).arg(format!("BUILT={}", libraries().display()));
     assert!(run(&mut make));
-    staged
 }
 
 /// What `make install` puts there is found by `pkg-config` and by `cmake`, and works.
@@ -486,7 +483,9 @@ fn installed_library_is_found() {
         println!("skipped: there is no make");
         return;
     }
-    let staged = installed("/opt/annulus");
+    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
+    _ = fs::remove_dir_all(&staged);
+    install(Path::new("/opt/annulus"), &staged);
     let lib = staged.join("opt/annulus/lib");
     for header in ["annulus.h", "annulus_inline.h", "annulus_message.h", "annulus.hpp", "annulus/spsc.hpp"] {
         assert!(staged.join("opt/annulus/include").join(header).exists(), "{header}");
@@ -540,4 +539,33 @@ fn installed_library_is_found() {
         println!("skipped: there is no cmake");
     }
     fs::remove_dir_all(&staged).unwrap();
+}
+
+/// Where `/lib` is a link to `/usr/lib`, cmake finds the library there, and its headers in `/usr/include`:
+/// where it was installed, and where all was moved.
+#[test]
+fn installed_library_is_found_through_a_link() {
+    if !is_there("make") || !is_there("cmake") {
+        println!("skipped: there is no make, or no cmake");
+        return;
+    }
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-merged");
+    for is_moved in [false, true] {
+        _ = fs::remove_dir_all(&root);
+        let usr = root.join("usr");
+        let (prefix, staged) = if is_moved { (Path::new("/usr"), &*root) } else { (&*usr, Path::new("")) };
+        install(prefix, staged);
+        std::os::unix::fs::symlink("usr/lib", root.join("lib")).unwrap();
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(folder().join("tests/cmake")).arg("-B").arg(root.join("build"));
+        // (It refuses a folder of headers that is not there.)
+        configure.arg(format!("-Dannulus_DIR={}", root.join("lib/cmake/annulus").display()));
+        assert!(run(&mut configure), "moved: {is_moved}");
+        let build = root.join("build");
+        assert!(run(Command::new("cmake")
+            .arg("--build")
+            .arg(build)
+            .args(["--target", "quick_start_annulus"])));
+    }
+    fs::remove_dir_all(&root).unwrap();
 }
