@@ -43,9 +43,11 @@ pub const Sender = struct {
     /// Whether the queue is closed, so that nothing may be sent. What was done before the close then comes before what follows: that is for the
     /// library to say.
     inline fn isRefused(view: *const c.annulus_spsc_producer) bool {
-        if (@atomicLoad(u32, @as(*const u32, view.closes), .monotonic) & c.ANNULUS_CLOSES == 0) return false;
-        @branchHint(.unlikely);
-        return c.annulus_producer_is_closed(view.producer);
+        if (@atomicLoad(u32, @as(*const u32, view.closes), .monotonic) & c.ANNULUS_CLOSES != 0) {
+            @branchHint(.unlikely);
+            return c.annulus_producer_is_closed(view.producer);
+        }
+        return false;
     }
 
     /// Makes sure that a slot is free, or says why not.

@@ -212,7 +212,17 @@ template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(V
     ANNULUS_ALWAYS_ ~viewed() { stop(&view_); }
 
     using typename owned<Raw>::raw;
+    using owned<Raw>::operator bool;
     using end<Raw>::capacity, end<Raw>::close, end<Raw>::is_closed, end<Raw>::closer, end<Raw>::stats;
+
+    // The handle of C, which has a view: its verbs that send, receive or free return ANNULUS_VIEWED. Null where this was moved from.
+    using owned<Raw>::get;
+    // The handle of C without its view, which is the caller's to free from now on.
+    [[nodiscard]] ANNULUS_ALWAYS_ Raw *release() noexcept {
+        stop(&view_);
+        rests_ = false;
+        return owned<Raw>::release();
+    }
 
   protected:
     // What `call` returns, which uses the view. A view that rests begins anew first.

@@ -50,9 +50,11 @@ class subscriber
     }
     // How many messages it has lost, exactly.
     [[nodiscard]] ANNULUS_ALWAYS_ std::uint64_t lagged() const noexcept { return annulus_subscriber_lagged(this->get()); }
-    // How many it has received, and how many are there. By calls, before which the view ends; the next receive begins another one.
+    // How many it has received, how many are there, and the number of the next one. By calls, before which the view ends; the next receive
+    // begins another one.
     [[nodiscard]] std::uint64_t received() noexcept { return annulus_subscriber_received(this->rested()); }
     [[nodiscard]] std::size_t size() noexcept { return annulus_subscriber_len(this->rested()); }
+    [[nodiscard]] std::uint64_t cursor() noexcept { return annulus_subscriber_cursor(this->rested()); }
     // As of `annulus::subscriber`.
     [[nodiscard]] result<std::size_t> begin_with_last(std::size_t count) noexcept {
         std::size_t there = 0;

@@ -71,20 +71,25 @@ class producer : public detail::end<annulus_producer> {
         });
     }
     // Slots to write messages of `size` bytes to; `commit` sends them. (`size` is what the blocks say, and is not looked at.)
-    result<blocks<std::byte>> try_reserve(std::size_t most, std::size_t size) noexcept { return reserved(most, 0, size); }
-    result<blocks<std::byte>> reserve(std::size_t most, std::size_t size) noexcept {
-        return reserved(most, ANNULUS_FOREVER, size);
+    result<blocks<std::byte>> try_reserve(std::size_t most, std::size_t size) noexcept {
+        return reserved(size, [&](void **slots, std::size_t *count) { return annulus_producer_try_reserve(get(), most, slots, count); });
+    }
+    result<blocks<std::byte>> reserve(std::size_t most, std::size_t size) noexcept { return reserved_in(ANNULUS_FOREVER, most, size); }
+    result<blocks<std::byte>> reserve_for(std::size_t most, std::size_t size, timeout time) noexcept {
+        return reserved_in(detail::ns(time), most, size);
     }
     [[nodiscard]] status commit(std::size_t count) noexcept { return annulus_producer_commit(get(), count); }
     // Another producer of the same queue.
     [[nodiscard]] result<producer> clone() const noexcept { return another<producer>(); }
 
   private:
-    result<blocks<std::byte>> reserved(std::size_t most, std::uint64_t ns, std::size_t size) noexcept {
+    result<blocks<std::byte>> reserved_in(std::uint64_t ns, std::size_t most, std::size_t size) noexcept {
+        return reserved(size, [&](void **slots, std::size_t *count) { return annulus_producer_reserve(get(), most, ns, slots, count); });
+    }
+    template <class Reserve> result<blocks<std::byte>> reserved(std::size_t size, Reserve reserve) noexcept {
         void *slots = nullptr;
         std::size_t count = 0;
-        const status code = ns == 0 ? annulus_producer_try_reserve(get(), most, &slots, &count)
-                                    : annulus_producer_reserve(get(), most, ns, &slots, &count);
+        const status code = reserve(&slots, &count);
         if (code != ANNULUS_OK) return code;
         return blocks<std::byte>{static_cast<std::byte *>(slots), count, annulus_producer_stride(get()), size};
     }
@@ -111,6 +116,8 @@ class consumer : public detail::receiving<annulus_consumer> {
         if (code != ANNULUS_OK) return code;
         return blocks<const std::byte>{static_cast<const std::byte *>(messages), count, annulus_consumer_stride(get()), size};
     }
+    // As `readable`, without a limit (of less than 292 years).
+    result<blocks<const std::byte>> wait_readable(std::size_t size) noexcept { return readable(size, timeout::max()); }
     [[nodiscard]] status advance(std::size_t count) noexcept { return annulus_consumer_advance(get(), count); }
     // Another consumer of the same queue.
     [[nodiscard]] result<consumer> clone() const noexcept { return another<consumer>(); }
@@ -123,6 +130,13 @@ template <class Producer, class Consumer>
     const annulus_options of = options.of(message_size);
     return made_both<Producer, Consumer>(
         [&](annulus_producer **sends, annulus_consumer **receives) { return annulus_queue_new(kind, &of, sends, receives); });
+}
+
+// Blocks that a ring has shown, or reserved, as the messages that they are.
+template <class T, class Byte> auto typed(const result<blocks<Byte>> &found) noexcept {
+    using Void = std::conditional_t<std::is_const_v<Byte>, const void, void>;
+    using Messages = result<decltype(typed<T>(std::declval<Void *>(), std::size_t()))>;
+    return found ? Messages(typed<T>(static_cast<Void *>(found->first), found->count)) : Messages(found.error());
 }
 
 // The sending end of a typed queue of any kind.
@@ -143,6 +157,12 @@ template <class T> class sender : message_type<T>, public producer {
     result<std::size_t> try_send_batch(std::span<const T> messages) noexcept {
         return untyped().try_send_batch(std::as_bytes(messages), sizeof(T));
     }
+    // Up to `most` slots, to write messages to; `commit` sends the first ones. Of queues with one consumer.
+    result<std::span<T>> try_reserve(std::size_t most) noexcept { return typed<T>(untyped().try_reserve(most, sizeof(T))); }
+    result<std::span<T>> reserve(std::size_t most) noexcept { return typed<T>(untyped().reserve(most, sizeof(T))); }
+    result<std::span<T>> reserve_for(std::size_t most, timeout time) noexcept {
+        return typed<T>(untyped().reserve_for(most, sizeof(T), time));
+    }
     [[nodiscard]] result<sender> clone() const noexcept { return another<sender>(); }
     [[nodiscard]] producer &untyped() noexcept { return *this; }
 };
@@ -156,6 +176,9 @@ template <class T> class receiver : public receiving_typed<T, consumer> {
     result<std::size_t> try_recv_batch(std::span<T> messages) noexcept {
         return this->untyped().try_recv_batch(std::as_writable_bytes(messages), sizeof(T));
     }
+    // The next messages, where they lie, as of `consumer`; `advance` takes the first ones out of the queue. Of queues with one consumer.
+    result<std::span<const T>> readable(timeout time = {}) noexcept { return typed<T>(this->untyped().readable(sizeof(T), time)); }
+    result<std::span<const T>> wait_readable() noexcept { return typed<T>(this->untyped().wait_readable(sizeof(T))); }
     [[nodiscard]] result<receiver> clone() const noexcept { return this->template another<receiver>(); }
 };
 

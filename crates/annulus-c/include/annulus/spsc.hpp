@@ -36,9 +36,13 @@ class sender : detail::message_type<T>,
         if (code != ANNULUS_OK) return code;
         return sent;
     }
-    // Up to `most` slots, to write messages to; `commit` sends the first ones.
+    // Up to `most` slots, to write messages to; `commit` sends the first ones. `reserve_for` waits so long for the first one.
     ANNULUS_ALWAYS_ result<std::span<T>> try_reserve(std::size_t most) noexcept { return reserved(most, 0); }
     ANNULUS_ALWAYS_ result<std::span<T>> reserve(std::size_t most) noexcept { return reserved(most, ANNULUS_FOREVER); }
+    ANNULUS_ALWAYS_ result<std::span<T>> reserve_for(std::size_t most, timeout time) noexcept {
+        auto slots = reserved(most, detail::ns(time));
+        return slots.error() == ANNULUS_FULL ? result<std::span<T>>(ANNULUS_TIMEOUT) : slots;
+    }
     [[nodiscard]] ANNULUS_ALWAYS_ status commit(std::size_t count) noexcept { return annulus_spsc_commit(&this->view_, count); }
 
   private:

@@ -195,6 +195,77 @@ static void fastest() {
     CHECK(subscriber.received() == 42 && subscriber.arm().value() == true);
 }
 
+// Handles of C, of the ends that have views, too.
+template <class Sender, class Send> static void released(Sender &sender, Send send) {
+    CHECK(sender && sender.get() != nullptr);
+    WORKS(sender.close());
+    auto moved = std::move(sender);
+    CHECK(!sender && sender.get() == nullptr && sender.release() == nullptr);
+    auto *const raw = moved.release();
+    CHECK(raw != nullptr && !moved && moved.get() == nullptr);
+    // Without a view, so the verbs of C are its own; the caller frees it.
+    RETURNS(ANNULUS_CLOSED, send(raw));
+}
+
+static void ownership() {
+    const std::int64_t number = 7;
+    auto [sender, receiver] = std::move(*annulus::spsc::channel<std::int64_t>({.capacity = 4}));
+    RETURNS(ANNULUS_VIEWED, annulus_producer_try_send(sender.get(), &number, sizeof number));
+    WORKS(sender.send(number));
+    CHECK(annulus_consumer_len(receiver.get()) == 1);
+    released(sender, [&](annulus_producer *raw) {
+        const annulus_status found = annulus_producer_try_send(raw, &number, sizeof number);
+        WORKS(annulus_producer_free(raw));
+        return found;
+    });
+    CHECK(receiver.recv().value() == number);
+    released(receiver, [](annulus_consumer *raw) {
+        std::int64_t into;
+        const annulus_status found = annulus_consumer_try_recv(raw, &into, sizeof into);
+        WORKS(annulus_consumer_free(raw));
+        return found;
+    });
+
+    auto [publisher, subscribable] = std::move(*annulus::lossy::channel<std::int64_t>({.capacity = 4}));
+    auto subscriber = std::move(*subscribable.subscribe());
+    for (int published = 0; published < 9; published++) WORKS(publisher.publish(number));
+    CHECK(subscriber.cursor() == 0 && subscriber.recv() && subscriber.cursor() == 6 && subscriber.recv() && subscriber.cursor() == 7);
+    released(publisher, [&](annulus_publisher *raw) {
+        const annulus_status found = annulus_publisher_publish(raw, &number, sizeof number);
+        WORKS(annulus_publisher_free(raw));
+        return found;
+    });
+    CHECK(subscriber && subscriber.recv() && subscriber.recv() && subscriber.recv().error() == ANNULUS_CLOSED);
+    auto *const raw = subscriber.release();
+    CHECK(!subscriber && annulus_subscriber_received(raw) == 4);
+    WORKS(annulus_subscriber_free(raw));
+}
+
+// Where they lie: in the queues of one consumer.
+template <class Channel> static void in_place(Channel made) {
+    auto &[sender, receiver] = *made;
+    CHECK(receiver.readable().error() == ANNULUS_EMPTY);
+    CHECK(receiver.readable(std::chrono::microseconds(1)).error() == ANNULUS_TIMEOUT);
+    auto slots = sender.try_reserve(3);
+    CHECK(slots && slots->size() == 3);
+    for (std::int64_t number = 0; number < 3; number++) (*slots)[static_cast<std::size_t>(number)] = number;
+    WORKS(sender.commit(3));
+    CHECK(sender.reserve(9)->size() == 1);
+    WORKS(sender.commit(0));
+    CHECK(sender.reserve_for(9, std::chrono::seconds(100))->size() == 1);
+    WORKS(sender.commit(1));
+    CHECK(sender.try_reserve(1).error() == ANNULUS_FULL);
+    CHECK(sender.reserve_for(1, std::chrono::microseconds(1)).error() == ANNULUS_TIMEOUT);
+    CHECK(sender.reserve_for(1, {}).error() == ANNULUS_TIMEOUT);
+    auto there = receiver.wait_readable();
+    CHECK(there && there->size() == 4 && (*there)[2] == 2);
+    WORKS(receiver.advance(3));
+    WORKS(sender.close());
+    CHECK(receiver.readable()->size() == 1);
+    WORKS(receiver.advance(1));
+    CHECK(receiver.wait_readable().error() == ANNULUS_CLOSED && sender.reserve_for(1, {}).error() == ANNULUS_CLOSED);
+}
+
 template <class Channel> static void queue_of(Channel made, int senders, int receivers) {
     CHECK(made);
     auto &[sender, receiver] = *made;
@@ -242,7 +313,9 @@ static void untyped() {
     CHECK(slots->count == 2 && slots->stride == 16);
     for (std::size_t index = 0; index < 2; index++) std::memcpy((*slots)[index].data(), message.data(), 12);
     WORKS(producer.commit(2));
-    auto there = consumer.readable(12);
+    CHECK(producer.reserve_for(2, 12, std::chrono::seconds(100))->count == 1);
+    WORKS(producer.commit(0));
+    auto there = consumer.wait_readable(12);
     CHECK(there->count == 3 && (*there)[2].size() == 12 && (*there)[2][11] == std::byte{5});
     WORKS(consumer.advance(2));
     message = {};
@@ -272,6 +345,9 @@ int main() {
     statuses();
     lossy();
     fastest();
+    ownership();
+    in_place(annulus::spsc::channel<std::int64_t>({.capacity = 4}));
+    in_place(annulus::mpsc::channel<std::int64_t>({.capacity = 4}));
     queue_of(annulus::mpsc::channel<int>({.capacity = 8}), 2, 1);
     queue_of(annulus::spmc::channel<int>({.capacity = 8}), 1, 2);
     queue_of(annulus::mpmc::channel<int>({.capacity = 8}), 2, 2);
