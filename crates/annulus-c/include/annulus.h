@@ -188,9 +188,10 @@
  * What a function returns. Only ANNULUS_OK means that it did what it was asked for; with every other one
  * nothing was sent, received, made or freed. (With ANNULUS_CORRUPT a message is gone.)
  */
-enum annulus_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
+enum annulus_status : int32_t
+#else
+enum
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
@@ -304,9 +305,10 @@ typedef int32_t annulus_status;
  * Whether the process on the other side of a ring is there, or one of several. The kernel tells it, by a
  * lock that ends with the process, however that ends. A process that is stopped is alive.
  */
-enum annulus_peer
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
+enum annulus_peer : int32_t
+#else
+enum
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
@@ -970,7 +972,8 @@ annulus_status annulus_queue_new(uint32_t kind,
  * the caller keeps its own. The thread that uses the producer may call this.
  *
  * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_RESERVED while a reservation is open; ANNULUS_VIEWED
- * while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ * while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Between processes
+ * also ANNULUS_PEER_DIED.
  */
 annulus_status annulus_producer_try_send(struct annulus_producer *producer, const void *message, size_t size);
 
@@ -1022,7 +1025,8 @@ annulus_status annulus_producer_try_send_batch(struct annulus_producer *producer
  *
  * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_RESERVED (there is one already), ANNULUS_VIEWED,
  * ANNULUS_INVALID (also if most is 0), ANNULUS_UNSUPPORTED (a queue of many consumers),
- * ANNULUS_NOT_A_HANDLE. Then *slots is null, and *count is 0.
+ * ANNULUS_NOT_A_HANDLE. Between processes also ANNULUS_PEER_DIED. Then *slots is null, and *count is
+ * 0.
  */
 annulus_status annulus_producer_try_reserve(struct annulus_producer *producer,
                                             size_t most,
@@ -1046,8 +1050,8 @@ annulus_status annulus_producer_reserve(struct annulus_producer *producer,
  * With 0 it sends nothing. The slots are no longer the caller's.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID if fewer are reserved (the
- * reservation stays); ANNULUS_CLOSED, and nothing is sent; ANNULUS_VIEWED, ANNULUS_UNSUPPORTED,
- * ANNULUS_NOT_A_HANDLE.
+ * reservation stays); ANNULUS_CLOSED (between processes also ANNULUS_PEER_DIED), and nothing is sent;
+ * ANNULUS_VIEWED, ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE.
  */
 annulus_status annulus_producer_commit(struct annulus_producer *producer, size_t count);
 
@@ -1118,8 +1122,8 @@ annulus_status annulus_producer_free(struct annulus_producer *producer);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was. Between processes also ANNULUS_CORRUPT, if the schema has a bool, an
- * enum, a text or the like; then the bytes of message mean nothing.
+ * Then message is as it was. Between processes also ANNULUS_PEER_DIED, and ANNULUS_CORRUPT, if the
+ * schema has a bool, an enum, a text or the like; then the bytes of message mean nothing.
  */
 annulus_status annulus_consumer_try_recv(struct annulus_consumer *consumer, void *message, size_t size);
 
@@ -1170,8 +1174,8 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
  * bool, an enum, a text or the like are not shown.
  *
  * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
- * many consumers, or such messages), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
- * *messages is null, and *count is 0.
+ * many consumers, or such messages), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Between
+ * processes also ANNULUS_PEER_DIED. Then *messages is null, and *count is 0.
  */
 annulus_status annulus_consumer_readable(struct annulus_consumer *consumer,
                                          uint64_t timeout_ns,
@@ -1407,8 +1411,8 @@ annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was. Between processes also ANNULUS_CORRUPT, if the schema has a bool, an
- * enum, a text or the like; then the bytes of message mean nothing.
+ * Then message is as it was. Between processes also ANNULUS_PEER_DIED, and ANNULUS_CORRUPT, if the
+ * schema has a bool, an enum, a text or the like; then the bytes of message mean nothing.
  */
 annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
 

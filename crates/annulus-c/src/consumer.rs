@@ -205,8 +205,8 @@ impl Consumer {
 ///
 /// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received;
 /// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
-/// Then `message` is as it was. Between processes also `ANNULUS_CORRUPT`, if the schema has a `bool`, an
-/// enum, a text or the like; then the bytes of `message` mean nothing.
+/// Then `message` is as it was. Between processes also `ANNULUS_PEER_DIED`, and `ANNULUS_CORRUPT`, if the
+/// schema has a `bool`, an enum, a text or the like; then the bytes of `message` mean nothing.
 ///
 /// # Safety
 ///
@@ -302,8 +302,8 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 /// `bool`, an enum, a text or the like are not shown.
 ///
 /// Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`), `ANNULUS_CLOSED`, `ANNULUS_UNSUPPORTED` (a queue of
-/// many consumers, or such messages), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then
-/// `*messages` is null, and `*count` is 0.
+/// many consumers, or such messages), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Between
+/// processes also `ANNULUS_PEER_DIED`. Then `*messages` is null, and `*count` is 0.
 ///
 /// # Safety
 ///

@@ -180,7 +180,8 @@ unsafe fn store_slots(
 /// the caller keeps its own. The thread that uses the producer may call this.
 ///
 /// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_RESERVED` while a reservation is open; `ANNULUS_VIEWED`
-/// while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`. Between processes
+/// also `ANNULUS_PEER_DIED`.
 ///
 /// # Safety
 ///
@@ -277,7 +278,8 @@ pub unsafe extern "C" fn annulus_producer_try_send_batch(
 ///
 /// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_VIEWED`,
 /// `ANNULUS_INVALID` (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers),
-/// `ANNULUS_NOT_A_HANDLE`. Then `*slots` is null, and `*count` is 0.
+/// `ANNULUS_NOT_A_HANDLE`. Between processes also `ANNULUS_PEER_DIED`. Then `*slots` is null, and `*count` is
+/// 0.
 ///
 /// # Safety
 ///
@@ -321,8 +323,8 @@ pub unsafe extern "C" fn annulus_producer_reserve(
 /// With 0 it sends nothing. The slots are no longer the caller's.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_INVALID` if fewer are reserved (the
-/// reservation stays); `ANNULUS_CLOSED`, and nothing is sent; `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`,
-/// `ANNULUS_NOT_A_HANDLE`.
+/// reservation stays); `ANNULUS_CLOSED` (between processes also `ANNULUS_PEER_DIED`), and nothing is sent;
+/// `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///

@@ -58,8 +58,8 @@ impl Subscriber {
 ///
 /// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received;
 /// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
-/// Then `message` is as it was. Between processes also `ANNULUS_CORRUPT`, if the schema has a `bool`, an
-/// enum, a text or the like; then the bytes of `message` mean nothing.
+/// Then `message` is as it was. Between processes also `ANNULUS_PEER_DIED`, and `ANNULUS_CORRUPT`, if the
+/// schema has a `bool`, an enum, a text or the like; then the bytes of `message` mean nothing.
 ///
 /// # Safety
 ///

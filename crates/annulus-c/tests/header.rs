@@ -13,7 +13,7 @@ fn header_matches_functions() {
     let bindings = cbindgen::generate_with_config(folder, config).unwrap();
     let mut fresh = Vec::new();
     bindings.write(&mut fresh);
-    let fresh = for_c(&String::from_utf8(fresh).unwrap());
+    let fresh = with_one_name(for_c(&String::from_utf8(fresh).unwrap()));
 
     let path = folder.join("include/annulus.h");
     if env::var_os("ANNULUS_RENEW_HEADER").is_some() {
@@ -30,23 +30,51 @@ fn header_matches_functions() {
 /// Each list of what a function returns names `ANNULUS_VIEWED`, where a view is in the way of the function.
 #[test]
 fn docs_of_verbs_with_views_name_annulus_viewed() {
-    let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/annulus.h")).unwrap();
-    let of = |handle: &str, verb: &str| {
-        let declared = format!("annulus_status annulus_{handle}_{verb}(");
-        let (before, _) = header.split_once(&declared).unwrap_or_else(|| panic!("no {declared}"));
-        before.rsplit("/**").next().unwrap().to_owned()
-    };
     let verbs: [(&str, &[&str]); 4] = [
         ("producer", &["try_send", "try_reserve", "commit", "free", "view"]),
         ("consumer", &["try_recv", "readable", "advance", "arm", "free", "view"]),
         ("publisher", &["publish", "free", "view"]),
         ("subscriber", &["try_recv", "arm", "free", "view"]),
     ];
+    all_name("ANNULUS_VIEWED", &verbs);
+}
+
+/// Each list of what a function returns names `ANNULUS_PEER_DIED`, where it says so between processes.
+#[test]
+fn docs_of_verbs_between_processes_name_annulus_peer_died() {
+    let verbs: [(&str, &[&str]); 5] = [
+        ("producer", &["try_send", "try_reserve", "commit"]),
+        ("consumer", &["try_recv", "readable"]),
+        ("subscriber", &["try_recv"]),
+        ("bytes_producer", &["try_send", "try_reserve", "commit"]),
+        ("bytes_consumer", &["try_recv", "readable"]),
+    ];
+    all_name("ANNULUS_PEER_DIED", &verbs);
+}
+
+/// What is said of each of these verbs of these handles names this status.
+fn all_name(status: &str, verbs: &[(&str, &[&str])]) {
+    let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/annulus.h")).unwrap();
     for (handle, verbs) in verbs {
-        for verb in verbs {
-            assert!(of(handle, verb).contains("ANNULUS_VIEWED"), "annulus_{handle}_{verb}");
+        for verb in *verbs {
+            let declared = format!("annulus_status annulus_{handle}_{verb}(");
+            let (before, _) = header.split_once(&declared).unwrap_or_else(|| panic!("no {declared}"));
+            let said = before.rsplit("/**").next().unwrap();
+            assert!(said.contains(status), "annulus_{handle}_{verb}");
         }
     }
+}
+
+/// An enum of a fixed size is a number in C before C23. There it has no tag, which `-Wc++-compat` would not
+/// have beside a type of the same name.
+fn with_one_name(header: String) -> String {
+    const SIZED: &str = "#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L\n";
+    const END: &str = "#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L\n";
+    ["annulus_status", "annulus_peer"].into_iter().fold(header, |header, name| {
+        let from = format!("enum {name}\n{SIZED}  : int32_t\n{END}");
+        assert_eq!(header.matches(&from).count(), 1, "cbindgen writes {name} in another way");
+        header.replace(&from, &format!("{SIZED}enum {name} : int32_t\n#else\nenum\n{END}"))
+    })
 }
 
 /// What Rust's documentation says to Rust only is left out: the sections on safety, which say in Rust's words

@@ -389,7 +389,8 @@ fn headers_are_silent_with_more_warnings() {
     let typed =
         ["typed.cpp", "shared_typed.cpp", "bytes_typed.cpp"].map(|name| folder().join("tests/c").join(name));
     let mut seen = 0;
-    for (language, sources, more) in [(&C11, &[source][..], &[][..]), (&CPP20, &typed[..], &CAREFUL_CPP[..])]
+    for (language, sources, more) in
+        [(&C11, &[source][..], &["-Wc++-compat"][..]), (&CPP20, &typed[..], &CAREFUL_CPP[..])]
     {
         for compiler in language.compilers.iter().filter(|compiler| is_there(compiler)) {
             for source in sources {
@@ -403,6 +404,23 @@ fn headers_are_silent_with_more_warnings() {
         }
     }
     assert!(seen >= 3, "only {seen}");
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// With `-Os`, gcc sees less of what is inline, and warns of what it can't see.
+#[test]
+fn headers_are_silent_when_optimized_for_size() {
+    if !is_there("c++") {
+        println!("skipped: there is no c++");
+        return;
+    }
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-small");
+    fs::create_dir_all(scratch).unwrap();
+    let mut compile = Command::new("c++");
+    compile.args(STRICT).args(["-Os", "-Wnull-dereference"]).args(CPP20_WHOLE.flags);
+    compile.args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+    compile.arg("-c").arg(folder().join("tests/c/typed.cpp")).arg("-o").arg(scratch.join("typed.o"));
+    assert!(run(&mut compile));
     fs::remove_dir_all(scratch).unwrap();
 }
 

@@ -94,6 +94,10 @@ class [[nodiscard]] result<T> {
     template <class Receive> [[nodiscard]] ANNULUS_ALWAYS_ static result from(Receive receive) noexcept {
         result into;
         into.status_ = receive(static_cast<void *>(into.storage_));
+#if defined(__OPTIMIZE_SIZE__) && !defined(__clang__)
+        // Nobody reads it. With -Os, gcc does not see that, and warns of it (-Wmaybe-uninitialized).
+        if (into.status_ != ANNULUS_OK) std::memset(into.storage_, 0, sizeof(T));
+#endif
         return into;
     }
 
