@@ -9,7 +9,7 @@
 //! | `ordered` | many, one ring, one order, one capacity | many, each message to one |
 //! | `broadcast.Lossy`, `.MpLossy` | one, many; never wait for a reader | many, each sees all; a slow one loses the oldest, counted |
 //! | `broadcast.Lossless`, `.MpLossless` | one, many; wait for the slowest reader | many, each sees all |
-//! | `bytes.Queue`, `bytes.Lossy`: records of any length | one | one; each sees all |
+//! | `bytes.Queue`, `bytes.Lossy`, `bytes.Lossless`: records of any length | one | one; each sees all |
 //! | `shm.Spsc`, `.Mpsc`, `.Lossy`, … | the same between processes | |
 //! | `shm.Mpmc`: a queue of work between processes | many | many, each message to one; what a dead one had claimed, another one has |
 //! | `shm.Frames`: images, point clouds, in place | one | many, each sees all |

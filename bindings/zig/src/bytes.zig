@@ -5,6 +5,7 @@ const handle = @import("handle.zig");
 const status = @import("status.zig");
 const Options = @import("options.zig").Options;
 const From = @import("broadcast.zig").From;
+const Kind = @import("broadcast.zig").Kind;
 
 /// `error.InvalidCapacity`: the capacity is too small, or 0. `error.OutOfMemory`: there is no memory for so many bytes.
 pub const InitError = error{ InvalidCapacity, OutOfMemory };
@@ -291,39 +292,48 @@ pub fn ConsumerOf(comptime is_across: bool) type {
 ///
 /// The capacity is in bytes, and is rounded up to a power of two and to 64. The ring holds the newest records that have together at most
 /// 15/16 of it, and are at most a 32nd of it.
-pub const Lossy = struct {
-    pub const Publisher = BytesPublisher;
-    pub const Subscribable = BytesSubscribable;
-    pub const Subscriber = BytesSubscriber;
+pub const Lossy = Broadcast(.lossy);
 
-    publisher: Publisher,
-    subscribable: Subscribable,
+/// As `Lossy`, but the publisher waits for the slowest subscriber: nobody loses a record.
+pub const Lossless = Broadcast(.lossless);
 
-    /// Makes the ring. All its memory, twice the capacity, is allocated here, and freed with the last of its handles.
-    ///
-    /// The caller owns both handles. Each is freed by its own `deinit`, or by `deinit` of the ring. Any thread may call this.
-    pub fn init(options: Options) InitError!Lossy {
-        status.checkLibrary();
-        const raw = options.raw(1);
-        var publisher: ?*c.annulus_bytes_publisher = null;
-        var subscribable: ?*c.annulus_bytes_subscribable = null;
-        try status.check(InitError, c.annulus_bytes_broadcast_new(&raw, &publisher, &subscribable));
-        return .{ .publisher = .{ .raw = publisher }, .subscribable = .{ .raw = subscribable } };
-    }
+fn Broadcast(comptime kind: Kind) type {
+    return struct {
+        const Ring = @This();
 
-    /// Makes a subscriber, which the caller owns: `subscribable.subscribe`.
-    pub fn subscribe(ring: *const Lossy, from: From) Subscriber {
-        return ring.subscribable.subscribe(from);
-    }
+        pub const Publisher = BytesPublisher;
+        pub const Subscribable = BytesSubscribable;
+        pub const Subscriber = BytesSubscriber;
 
-    /// Frees those of the two handles that were not freed yet. Subscribers stay.
-    ///
-    /// One thread may call this, when no other one uses the two handles any more.
-    pub fn deinit(ring: *Lossy) void {
-        ring.publisher.deinit();
-        ring.subscribable.deinit();
-    }
-};
+        publisher: Publisher,
+        subscribable: Subscribable,
+
+        /// Makes the ring. All its memory, twice the capacity, is allocated here, and freed with the last of its handles.
+        ///
+        /// The caller owns both handles. Each is freed by its own `deinit`, or by `deinit` of the ring. Any thread may call this.
+        pub fn init(options: Options) InitError!Ring {
+            status.checkLibrary();
+            const raw = options.raw(1);
+            var publisher: ?*c.annulus_bytes_publisher = null;
+            var subscribable: ?*c.annulus_bytes_subscribable = null;
+            try status.check(InitError, c.annulus_bytes_broadcast_new(@backingInt(kind), &raw, &publisher, &subscribable));
+            return .{ .publisher = .{ .raw = publisher }, .subscribable = .{ .raw = subscribable } };
+        }
+
+        /// Makes a subscriber, which the caller owns: `subscribable.subscribe`.
+        pub fn subscribe(ring: *const Ring, from: From) Subscriber {
+            return ring.subscribable.subscribe(from);
+        }
+
+        /// Frees those of the two handles that were not freed yet. Subscribers stay.
+        ///
+        /// One thread may call this, when no other one uses the two handles any more.
+        pub fn deinit(ring: *Ring) void {
+            ring.publisher.deinit();
+            ring.subscribable.deinit();
+        }
+    };
+}
 
 /// The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another thread. Give a thread a pointer to
 /// it, and don't copy it.
@@ -341,11 +351,28 @@ const BytesPublisher = struct {
     pub const stats = end.stats;
     pub const deinit = end.deinit;
 
-    /// Publishes a copy of the record, which may be empty. It waits for nobody.
+    /// Publishes a copy of the record, which may be empty. On a lossless ring it waits while the slowest subscriber has not received the
+    /// oldest records, in whose place it goes, in the way of the options. On a lossy ring it waits for nobody.
     ///
-    /// `error.TooLong`: it is longer than `maxLen`. `error.Closed`: the ring is closed.
+    /// `error.TooLong`: it is longer than `maxLen`. `error.Closed`: the ring is closed, or was closed while this waited.
     pub fn publish(publisher: *BytesPublisher, record: []const u8) error{ TooLong, Closed }!void {
         return status.check(error{ TooLong, Closed }, c.annulus_bytes_publisher_publish(publisher.raw, record.ptr, record.len));
+    }
+
+    /// As `publish`, but never waits for a subscriber.
+    ///
+    /// `error.Full`: it would have to wait.
+    pub fn tryPublish(publisher: *BytesPublisher, record: []const u8) error{ Full, TooLong, Closed }!void {
+        const code = c.annulus_bytes_publisher_try_publish(publisher.raw, record.ptr, record.len);
+        return status.check(error{ Full, TooLong, Closed }, code);
+    }
+
+    /// As `publish`, but gives up after so many nanoseconds.
+    ///
+    /// `error.Timeout`: there was no room in time.
+    pub fn publishTimeout(publisher: *BytesPublisher, record: []const u8, timeout_ns: u64) error{ Timeout, TooLong, Closed }!void {
+        const code = c.annulus_bytes_publisher_publish_timeout(publisher.raw, record.ptr, record.len, timeout_ns);
+        return status.check(error{ Timeout, TooLong, Closed }, code);
     }
 
     /// The length of the longest record that the ring takes: half its capacity.

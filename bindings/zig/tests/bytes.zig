@@ -172,3 +172,28 @@ test "each subscriber sees each record, or counts it" {
         if (all > 0) try testing.expectEqual(all, each.received() + each.lagged());
     }
 }
+
+test "no subscriber of a lossless ring loses a record" {
+    var ring = try annulus.bytes.Lossless.init(.{ .capacity = 1024 });
+    defer ring.deinit();
+    var subscriber = ring.subscribe(.next);
+    defer subscriber.deinit();
+    var slow = ring.subscribe(.next);
+    defer slow.deinit();
+    var buffer: [512]u8 = undefined;
+    var expected: [longest]u8 = undefined;
+    try testing.expectError(error.TooLong, ring.publisher.tryPublish(&@as([513]u8, @splat(1))));
+    try testing.expectError(error.TooLong, ring.publisher.publishTimeout(&@as([513]u8, @splat(1)), 1000));
+    var sent: usize = 0;
+    while (ring.publisher.tryPublish(fill(&expected, sent))) |_| sent += 1 else |err| try testing.expectEqual(error.Full, err);
+    try testing.expectError(error.Timeout, ring.publisher.publishTimeout(fill(&expected, sent), 1000));
+    for (0..sent) |number| try testing.expectEqualSlices(u8, fill(&expected, number), try subscriber.recv(&buffer));
+    try testing.expectError(error.Full, ring.publisher.tryPublish(fill(&expected, sent)));
+    slow.deinit();
+    try ring.publisher.publish(fill(&expected, sent));
+    try testing.expectEqualSlices(u8, fill(&expected, sent), try subscriber.recv(&buffer));
+    try testing.expectEqual(0, subscriber.lagged());
+    ring.publisher.close();
+    try testing.expectError(error.Closed, ring.publisher.tryPublish("no more"));
+    try testing.expectError(error.Closed, subscriber.recv(&buffer));
+}

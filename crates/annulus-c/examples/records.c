@@ -44,7 +44,7 @@ static void broadcast(void) {
     annulus_bytes_publisher *publisher;
     annulus_bytes_subscribable *subscribable;
     annulus_bytes_subscriber *subscriber;
-    WORKS(annulus_bytes_broadcast_new(&options, &publisher, &subscribable));
+    WORKS(annulus_bytes_broadcast_new(ANNULUS_LOSSY, &options, &publisher, &subscribable));
     WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &subscriber));
     for (size_t length = 0; length < LINES; length += 10) {
         char text[LINES];

@@ -1867,8 +1867,11 @@ annulus_status annulus_bytes_consumer_free(struct annulus_bytes_consumer *consum
 
 /**
  * Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes
- * its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
- * is told how many. A subscriber receives what is published after it has joined.
+ * its subscribers. A subscriber receives what is published after it has joined.
+ *
+ * kind is ANNULUS_LOSSY or ANNULUS_LOSSLESS. The publisher of a lossy ring never waits: a subscriber
+ * that falls behind loses the oldest records, and is told how many. The one of a lossless ring waits for the
+ * slowest subscriber.
  *
  * options come from ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, and is rounded up to a
  * power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
@@ -1878,11 +1881,12 @@ annulus_status annulus_bytes_consumer_free(struct annulus_bytes_consumer *consum
  * The caller owns both, and frees each with annulus_bytes_publisher_free or
  * annulus_bytes_subscribable_free. Any thread may call this.
  *
- * Returns ANNULUS_INVALID (a null pointer, another size of the options, a way to wait that is none, a
- * capacity of 0), ANNULUS_WRONG_SIZE (messages of another size than 1), ANNULUS_NO_MEMORY. Then both are
- * null.
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a kind or a way to wait that is
+ * none, a capacity of 0), ANNULUS_WRONG_SIZE (messages of another size than 1), ANNULUS_NO_MEMORY. Then
+ * both are null.
  */
-annulus_status annulus_bytes_broadcast_new(const struct annulus_options *options,
+annulus_status annulus_bytes_broadcast_new(uint32_t kind,
+                                           const struct annulus_options *options,
                                            struct annulus_bytes_publisher **publisher,
                                            struct annulus_bytes_subscribable **subscribable);
 
@@ -1907,18 +1911,39 @@ annulus_status annulus_bytes_subscribable_subscribe(const struct annulus_bytes_s
 annulus_status annulus_bytes_subscribable_free(struct annulus_bytes_subscribable *subscribable);
 
 /**
- * Publishes a copy of the length bytes at record as one record. It waits for nobody. A record may be
- * empty; then record may be null.
+ * Publishes a copy of the length bytes at record as one record. On a lossless ring it waits while the
+ * slowest subscriber has not received the oldest records, in whose place it goes, in the way of the options.
+ * On a lossy ring it waits for nobody. A record may be empty; then record may be null.
  *
  * The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call
  * this.
  *
- * Returns ANNULUS_CLOSED; ANNULUS_WRONG_SIZE if the record is longer than
- * annulus_bytes_publisher_max_len; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then nothing is published.
+ * Returns ANNULUS_CLOSED, also if the ring was closed while this waited; ANNULUS_WRONG_SIZE if the
+ * record is longer than annulus_bytes_publisher_max_len; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * nothing is published.
  */
 annulus_status annulus_bytes_publisher_publish(struct annulus_bytes_publisher *publisher,
                                                const void *record,
                                                size_t length);
+
+/**
+ * As annulus_bytes_publisher_publish, but never waits for a subscriber.
+ *
+ * Returns ANNULUS_FULL where it would have to wait; or as annulus_bytes_publisher_publish.
+ */
+annulus_status annulus_bytes_publisher_try_publish(struct annulus_bytes_publisher *publisher,
+                                                   const void *record,
+                                                   size_t length);
+
+/**
+ * As annulus_bytes_publisher_publish, but gives up after timeout_ns nanoseconds on the monotonic clock.
+ *
+ * Returns ANNULUS_TIMEOUT if there was no room in time; or as annulus_bytes_publisher_publish.
+ */
+annulus_status annulus_bytes_publisher_publish_timeout(struct annulus_bytes_publisher *publisher,
+                                                       const void *record,
+                                                       size_t length,
+                                                       uint64_t timeout_ns);
 
 /**
  * The length of the longest record that the ring takes, in bytes: half its capacity. 0 if publisher is no

@@ -17,6 +17,7 @@
 //! blocks      messages of a size that is known when the ring is made, used in place
 //! in_place    the same, whatever the kind of queue
 //! typed       the same, claimed one by one
+//! either      a handle of a lossy ring, or of a lossless one
 //! tsan        what ThreadSanitizer is told
 //! ```
 
@@ -55,6 +56,7 @@ mod shared;
 
 // What it is made of.
 mod blocks;
+mod either;
 mod handle;
 mod in_place;
 mod notified;

@@ -204,7 +204,7 @@ class consumer : public detail::receiving_records<annulus_bytes_consumer> {
     }
 };
 
-// The sending end of a broadcast ring of records. It waits for nobody.
+// The sending end of a broadcast ring of records. On a lossy one it waits for nobody, on a lossless one for the slowest subscriber.
 class publisher : public detail::end<annulus_bytes_publisher> {
   public:
     using end::end;
@@ -212,6 +212,12 @@ class publisher : public detail::end<annulus_bytes_publisher> {
 
     [[nodiscard]] status publish(std::span<const std::byte> record) noexcept {
         return annulus_bytes_publisher_publish(get(), record.data(), record.size());
+    }
+    [[nodiscard]] status try_publish(std::span<const std::byte> record) noexcept {
+        return annulus_bytes_publisher_try_publish(get(), record.data(), record.size());
+    }
+    [[nodiscard]] status publish_for(std::span<const std::byte> record, timeout time) noexcept {
+        return annulus_bytes_publisher_publish_timeout(get(), record.data(), record.size(), detail::ns(time));
     }
     // How long a record can be: half the capacity.
     [[nodiscard]] std::size_t max_len() const noexcept { return annulus_bytes_publisher_max_len(get()); }
@@ -251,12 +257,16 @@ class subscribable : public detail::owned<annulus_bytes_subscribable> {
     });
 }
 
-// A broadcast ring of such records. A subscriber that falls behind loses the oldest ones.
-[[nodiscard]] inline result<std::pair<publisher, subscribable>> broadcast(const options &options) noexcept {
+// A broadcast ring of such records: ANNULUS_LOSSY, where a subscriber that falls behind loses the oldest ones, or ANNULUS_LOSSLESS.
+[[nodiscard]] inline result<std::pair<publisher, subscribable>> broadcast(std::uint32_t kind, const options &options) noexcept {
     const annulus_options of = options.of(1);
     return detail::made_both<publisher, subscribable>([&](annulus_bytes_publisher **publishes, annulus_bytes_subscribable **subscribes) {
-        return annulus_bytes_broadcast_new(&of, publishes, subscribes);
+        return annulus_bytes_broadcast_new(kind, &of, publishes, subscribes);
     });
+}
+// A lossy one.
+[[nodiscard]] inline result<std::pair<publisher, subscribable>> broadcast(const options &options) noexcept {
+    return broadcast(ANNULUS_LOSSY, options);
 }
 
 } // namespace bytes

@@ -2,15 +2,18 @@
 //! `subscriber`.
 
 use annulus::Settings;
-use annulus::broadcast::bytes;
 use annulus::broadcast::bytes::Subscribable;
+use annulus::broadcast::{Lossless, bytes};
 
 use super::publisher::{BytesPublisher, annulus_bytes_publisher};
 use super::subscriber::{BytesSubscriber, annulus_bytes_subscriber};
+use crate::broadcast::{ANNULUS_LOSSLESS, ANNULUS_LOSSY};
+use crate::either::{Either, either};
 use crate::handle::{Handle, handle, handle_place, shared_object, take};
+use crate::notified::Notified;
 use crate::options::annulus_options;
 use crate::ring::Ring;
-use crate::status::annulus_status;
+use crate::status::annulus_status::{self, ANNULUS_INVALID};
 use crate::status::{guarded, of_capacity};
 
 /// What makes subscribers of a broadcast ring of records. Any thread may use it, several at once, too.
@@ -23,13 +26,16 @@ pub struct annulus_bytes_subscribable {
 handle!(annulus_bytes_subscribable = 13: BytesSubscribable);
 
 pub(crate) struct BytesSubscribable {
-    subscribes: Subscribable,
+    subscribes: Either<Subscribable, Subscribable<Lossless>>,
     ring: Ring,
 }
 
 /// Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes
-/// its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
-/// is told how many. A subscriber receives what is published after it has joined.
+/// its subscribers. A subscriber receives what is published after it has joined.
+///
+/// `kind` is `ANNULUS_LOSSY` or `ANNULUS_LOSSLESS`. The publisher of a lossy ring never waits: a subscriber
+/// that falls behind loses the oldest records, and is told how many. The one of a lossless ring waits for the
+/// slowest subscriber.
 ///
 /// `options` come from `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, and is rounded up to a
 /// power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
@@ -39,15 +45,16 @@ pub(crate) struct BytesSubscribable {
 /// The caller owns both, and frees each with `annulus_bytes_publisher_free` or
 /// `annulus_bytes_subscribable_free`. Any thread may call this.
 ///
-/// Returns `ANNULUS_INVALID` (a null pointer, another `size` of the options, a way to wait that is none, a
-/// capacity of 0), `ANNULUS_WRONG_SIZE` (messages of another size than 1), `ANNULUS_NO_MEMORY`. Then both are
-/// null.
+/// Returns `ANNULUS_INVALID` (a null pointer, another `size` of the options, a kind or a way to wait that is
+/// none, a capacity of 0), `ANNULUS_WRONG_SIZE` (messages of another size than 1), `ANNULUS_NO_MEMORY`. Then
+/// both are null.
 ///
 /// # Safety
 ///
 /// Each pointer is null, or points to an object of its type that this may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_broadcast_new(
+    kind: u32,
     options: *const annulus_options,
     publisher: *mut *mut annulus_bytes_publisher,
     subscribable: *mut *mut annulus_bytes_subscribable,
@@ -60,11 +67,22 @@ pub unsafe extern "C" fn annulus_bytes_broadcast_new(
         // SAFETY: the caller's promise.
         let options = unsafe { annulus_options::checked(options) }?.of_bytes()?;
         let settings = Settings::new(options.capacity).wait_strategy(options.strategy);
-        let (publishes, subscribes) =
-            bytes::lossy_with(settings.statistics(options.statistics)).map_err(of_capacity)?;
-        let ring = Ring::of(options, publishes.closer(), publishes.observer());
-        let ring = Ring { capacity: publishes.max_records(), ..ring };
-        *publisher = BytesPublisher { end: publishes, ring: ring.clone() }.hand_out();
+        let settings = settings.statistics(options.statistics);
+        let (end, subscribes, ring) = match kind {
+            ANNULUS_LOSSY => {
+                let (end, subscribes) = bytes::lossy_with(settings).map_err(of_capacity)?;
+                let ring = Ring::of(options, end.closer(), end.observer());
+                (Either::Lossy(end), Either::Lossy(subscribes), ring)
+            }
+            ANNULUS_LOSSLESS => {
+                let (end, subscribes) = bytes::lossless_with(settings).map_err(of_capacity)?;
+                let ring = Ring::of(options, end.closer(), end.observer());
+                (Either::Lossless(end), Either::Lossless(subscribes), ring)
+            }
+            _ => return Err(ANNULUS_INVALID),
+        };
+        let ring = Ring { capacity: either!(&end, end => end.max_records()), ..ring };
+        *publisher = BytesPublisher { end, ring: ring.clone() }.hand_out();
         *subscribable = BytesSubscribable { subscribes, ring }.hand_out();
         Ok(())
     })
@@ -92,7 +110,12 @@ pub unsafe extern "C" fn annulus_bytes_subscribable_subscribe(
         let subscriber = unsafe { handle_place(subscriber) }?;
         // SAFETY: the caller's promise.
         let BytesSubscribable { subscribes, ring } = unsafe { shared_object(subscribable) }?;
-        let end = if from_oldest { subscribes.subscribe_from_oldest() } else { subscribes.subscribe() };
+        let end = match (subscribes, from_oldest) {
+            (Either::Lossy(of), false) => Either::Lossy(Notified::Not(of.subscribe())),
+            (Either::Lossy(of), true) => Either::Lossy(Notified::Not(of.subscribe_from_oldest())),
+            (Either::Lossless(of), false) => Either::Lossless(Notified::Not(of.subscribe())),
+            (Either::Lossless(of), true) => Either::Lossless(Notified::Not(of.subscribe_from_oldest())),
+        };
         *subscriber = BytesSubscriber::of(end, ring.clone()).hand_out();
         Ok(())
     })

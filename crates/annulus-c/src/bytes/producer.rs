@@ -3,18 +3,16 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use annulus::queue::bytes::{Producer, Reservation, TryWriteError, WriteError, WriteTimeoutError};
+use annulus::queue::bytes::{Producer, Reservation};
 use annulus::queue::kind::InPlace;
 
+use super::{of_timed_write, of_try_write, of_write};
 use crate::closer::annulus_closer;
 use crate::handle::{Handle, handle, handle_place, object, place, take};
 use crate::options::Patience;
 use crate::ring::Ring;
 use crate::stats::annulus_stats;
-use crate::status::annulus_status::{
-    self, ANNULUS_CLOSED, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_RESERVED, ANNULUS_TIMEOUT,
-    ANNULUS_WRONG_SIZE,
-};
+use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_RESERVED};
 use crate::status::{Done, guarded, guarded_or};
 
 /// The sending end of a queue of records. One thread at a time uses it; it may move to another thread.
@@ -61,22 +59,9 @@ impl<K: InPlace> Writing<K> {
             return Err(ANNULUS_RESERVED);
         }
         match patience {
-            Patience::None => self.producer.try_reserve(length).map_err(|error| match error {
-                TryWriteError::Full => ANNULUS_FULL,
-                TryWriteError::Closed => ANNULUS_CLOSED,
-                TryWriteError::TooLong(_) => ANNULUS_WRONG_SIZE,
-            }),
-            Patience::Endless => self.producer.reserve(length).map_err(|error| match error {
-                WriteError::Closed => ANNULUS_CLOSED,
-                WriteError::TooLong(_) => ANNULUS_WRONG_SIZE,
-            }),
-            Patience::For(timeout) => {
-                self.producer.reserve_timeout(length, timeout).map_err(|error| match error {
-                    WriteTimeoutError::Timeout => ANNULUS_TIMEOUT,
-                    WriteTimeoutError::Closed => ANNULUS_CLOSED,
-                    WriteTimeoutError::TooLong(_) => ANNULUS_WRONG_SIZE,
-                })
-            }
+            Patience::None => self.producer.try_reserve(length).map_err(of_try_write),
+            Patience::Endless => self.producer.reserve(length).map_err(of_write),
+            Patience::For(timeout) => self.producer.reserve_timeout(length, timeout).map_err(of_timed_write),
         }
     }
 }

@@ -3,10 +3,14 @@
 use core::ffi::c_void;
 use core::slice;
 
+use annulus::broadcast::Lossless;
 use annulus::broadcast::bytes::Publisher;
 
+use super::{of_timed_write, of_try_write, of_write};
 use crate::closer::annulus_closer;
+use crate::either::{Either, either};
 use crate::handle::{Handle, handle, handle_place, object, take};
+use crate::options::Patience;
 use crate::ring::Ring;
 use crate::stats::annulus_stats;
 use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
@@ -23,7 +27,7 @@ pub struct annulus_bytes_publisher {
 handle!(annulus_bytes_publisher = 12: BytesPublisher);
 
 pub(crate) struct BytesPublisher {
-    pub(crate) end: Publisher,
+    pub(crate) end: Either<Publisher, Publisher<Lossless>>,
     pub(crate) ring: Ring,
 }
 
@@ -31,28 +35,41 @@ impl BytesPublisher {
     /// # Safety
     ///
     /// So many bytes lie at `record` as `length` says.
-    unsafe fn publish(&mut self, record: *const u8, length: usize) -> Done {
+    unsafe fn publish(&mut self, record: *const u8, length: usize, patience: Patience) -> Done {
         if record.is_null() && length > 0 {
             return Err(ANNULUS_INVALID);
         }
         // SAFETY: the caller's promise.
         let record = if length == 0 { &[] } else { unsafe { slice::from_raw_parts(record, length) } };
         self.ring.order.before_send();
-        let number = self.end.published();
-        self.end.publish(record).map_err(|_| ANNULUS_WRONG_SIZE)?;
-        // A record of a closed ring has no number: the library has dropped it.
-        if self.end.published() == number { Err(self.ring.told(ANNULUS_CLOSED)) } else { Ok(()) }
+        match &mut self.end {
+            Either::Lossy(end) => {
+                let number = end.published();
+                end.publish(record).map_err(|_| ANNULUS_WRONG_SIZE)?;
+                // A record of a closed ring has no number: the library has dropped it.
+                if end.published() == number { Err(ANNULUS_CLOSED) } else { Ok(()) }
+            }
+            Either::Lossless(end) => match patience {
+                Patience::None => end.try_publish(record).map_err(of_try_write),
+                Patience::Endless => end.publish(record).map_err(of_write),
+                Patience::For(timeout) => end.publish_timeout(record, timeout).map_err(of_timed_write),
+            },
+        }
+        .inspect(|()| self.ring.order.after_room())
+        .map_err(|status| self.ring.told(status))
     }
 }
 
-/// Publishes a copy of the `length` bytes at `record` as one record. It waits for nobody. A record may be
-/// empty; then `record` may be null.
+/// Publishes a copy of the `length` bytes at `record` as one record. On a lossless ring it waits while the
+/// slowest subscriber has not received the oldest records, in whose place it goes, in the way of the options.
+/// On a lossy ring it waits for nobody. A record may be empty; then `record` may be null.
 ///
 /// The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call
 /// this.
 ///
-/// Returns `ANNULUS_CLOSED`; `ANNULUS_WRONG_SIZE` if the record is longer than
-/// `annulus_bytes_publisher_max_len`; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then nothing is published.
+/// Returns `ANNULUS_CLOSED`, also if the ring was closed while this waited; `ANNULUS_WRONG_SIZE` if the
+/// record is longer than `annulus_bytes_publisher_max_len`; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then
+/// nothing is published.
 ///
 /// # Safety
 ///
@@ -65,7 +82,45 @@ pub unsafe extern "C" fn annulus_bytes_publisher_publish(
     length: usize,
 ) -> annulus_status {
     // SAFETY: the caller's promise.
-    guarded(|| unsafe { object::<BytesPublisher>(publisher)?.publish(record.cast(), length) })
+    guarded(|| unsafe {
+        object::<BytesPublisher>(publisher)?.publish(record.cast(), length, Patience::Endless)
+    })
+}
+
+/// As `annulus_bytes_publisher_publish`, but never waits for a subscriber.
+///
+/// Returns `ANNULUS_FULL` where it would have to wait; or as `annulus_bytes_publisher_publish`.
+///
+/// # Safety
+///
+/// As for `annulus_bytes_publisher_publish`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_bytes_publisher_try_publish(
+    publisher: *mut annulus_bytes_publisher,
+    record: *const c_void,
+    length: usize,
+) -> annulus_status {
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { object::<BytesPublisher>(publisher)?.publish(record.cast(), length, Patience::None) })
+}
+
+/// As `annulus_bytes_publisher_publish`, but gives up after `timeout_ns` nanoseconds on the monotonic clock.
+///
+/// Returns `ANNULUS_TIMEOUT` if there was no room in time; or as `annulus_bytes_publisher_publish`.
+///
+/// # Safety
+///
+/// As for `annulus_bytes_publisher_publish`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_bytes_publisher_publish_timeout(
+    publisher: *mut annulus_bytes_publisher,
+    record: *const c_void,
+    length: usize,
+    timeout_ns: u64,
+) -> annulus_status {
+    let patience = Patience::of_ns(timeout_ns);
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { object::<BytesPublisher>(publisher)?.publish(record.cast(), length, patience) })
 }
 
 /// The length of the longest record that the ring takes, in bytes: half its capacity. 0 if `publisher` is no
@@ -79,8 +134,11 @@ pub unsafe extern "C" fn annulus_bytes_publisher_publish(
 /// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_max_len(publisher: *const annulus_bytes_publisher) -> usize {
-    // SAFETY: the caller's promise.
-    guarded_or(0, || Ok(unsafe { object::<BytesPublisher>(publisher) }?.end.max_len()))
+    guarded_or(0, || {
+        // SAFETY: the caller's promise.
+        let publisher = unsafe { object::<BytesPublisher>(publisher) }?;
+        Ok(either!(&publisher.end, end => end.max_len()))
+    })
 }
 
 /// The capacity in bytes: the one that was asked for, rounded up. 0 if `publisher` is no handle.
@@ -94,8 +152,11 @@ pub unsafe extern "C" fn annulus_bytes_publisher_max_len(publisher: *const annul
 pub unsafe extern "C" fn annulus_bytes_publisher_capacity(
     publisher: *const annulus_bytes_publisher,
 ) -> usize {
-    // SAFETY: the caller's promise.
-    guarded_or(0, || Ok(unsafe { object::<BytesPublisher>(publisher) }?.end.capacity()))
+    guarded_or(0, || {
+        // SAFETY: the caller's promise.
+        let publisher = unsafe { object::<BytesPublisher>(publisher) }?;
+        Ok(either!(&publisher.end, end => end.capacity()))
+    })
 }
 
 /// Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then

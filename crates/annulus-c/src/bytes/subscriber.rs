@@ -8,8 +8,10 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use annulus::broadcast::bytes::Subscriber;
+use annulus::broadcast::{Lossless, Mode};
 use annulus::{RecvTimeoutError, TryRecvError};
 
+use crate::either::{Either, either};
 use crate::handle::{handle, object, place, take};
 use crate::notified::Notified;
 use crate::options::Patience;
@@ -31,7 +33,7 @@ pub struct annulus_bytes_subscriber {
 handle!(annulus_bytes_subscriber = 14: BytesSubscriber);
 
 pub(crate) struct BytesSubscriber {
-    end: Notified<Subscriber>,
+    end: Either<Notified<Subscriber>, Notified<Subscriber<Lossless>>>,
     /// The last record that the ring gave. There is room for the longest one, so it never grows.
     record: Vec<u8>,
     /// Whether C has not received that one yet.
@@ -39,30 +41,40 @@ pub(crate) struct BytesSubscriber {
     ring: Ring,
 }
 
+impl Drop for BytesSubscriber {
+    fn drop(&mut self) {
+        // A publisher that waits for it has room.
+        self.ring.order.before_advance();
+    }
+}
+
+/// The next record of a ring.
+fn received<M: Mode>(end: &mut Subscriber<M>, record: &mut Vec<u8>, patience: Patience) -> Done<usize> {
+    match patience {
+        Patience::None => end.try_recv(record).map_err(|error| match error {
+            TryRecvError::Empty => ANNULUS_EMPTY,
+            TryRecvError::Closed => ANNULUS_CLOSED,
+        }),
+        Patience::Endless => end.recv(record).map_err(|_| ANNULUS_CLOSED),
+        Patience::For(timeout) => end.recv_timeout(record, timeout).map_err(|error| match error {
+            RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
+            RecvTimeoutError::Closed => ANNULUS_CLOSED,
+        }),
+    }
+}
+
 impl BytesSubscriber {
-    pub(crate) fn of(end: Subscriber, ring: Ring) -> Self {
-        let record = Vec::with_capacity(end.max_len());
-        Self { end: Notified::Not(end), record, is_kept: false, ring }
+    pub(crate) fn of(end: Either<Notified<Subscriber>, Notified<Subscriber<Lossless>>>, ring: Ring) -> Self {
+        let record = Vec::with_capacity(either!(&end, end => end.look().max_len()));
+        Self { end, record, is_kept: false, ring }
     }
 
     /// Takes the next record out of the ring.
     fn next(&mut self, patience: Patience) -> Done {
-        let (end, record) = (self.end.receiver(), &mut self.record);
-        let timed = |error| match error {
-            RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
-            RecvTimeoutError::Closed => ANNULUS_CLOSED,
-        };
-        let received = match patience {
-            Patience::None => match end.try_recv(record) {
-                Err(TryRecvError::Empty) => Err(ANNULUS_EMPTY),
-                Err(TryRecvError::Closed) => Err(ANNULUS_CLOSED),
-                Ok(length) => Ok(length),
-            },
-            Patience::Endless => end.recv(record).map_err(|_| ANNULUS_CLOSED),
-            Patience::For(timeout) => end.recv_timeout(record, timeout).map_err(timed),
-        };
+        self.ring.order.before_advance();
+        let result = either!(&mut self.end, end => received(end.receiver(), &mut self.record, patience));
         self.ring.order.after_receive();
-        received.map(drop).map_err(|status| self.ring.told(status))
+        result.map(drop).map_err(|status| self.ring.told(status))
     }
 
     /// # Safety
@@ -90,10 +102,10 @@ impl BytesSubscriber {
     }
 
     fn arm(&mut self) -> Done<bool> {
-        let is_ready = self.end.arm()?;
+        let is_ready = either!(&mut self.end, end => end.arm())?;
         if self.is_kept {
             // A look disarms it.
-            let _ = self.end.receiver();
+            either!(&mut self.end, end => _ = end.receiver());
         }
         Ok(is_ready || self.is_kept)
     }
@@ -183,8 +195,11 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_recv_timeout(
 /// uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_lagged(subscriber: *const annulus_bytes_subscriber) -> u64 {
-    // SAFETY: the caller's promise.
-    guarded_or(0, || Ok(unsafe { object::<BytesSubscriber>(subscriber) }?.end.look().total_lagged()))
+    guarded_or(0, || {
+        // SAFETY: the caller's promise.
+        let subscriber = unsafe { object::<BytesSubscriber>(subscriber) }?;
+        Ok(either!(&subscriber.end, end => end.look().total_lagged()))
+    })
 }
 
 /// How many records this subscriber has received since it joined. 0 if `subscriber` is no handle.
@@ -201,7 +216,8 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_received(
     guarded_or(0, || {
         // SAFETY: the caller's promise.
         let subscriber = unsafe { object::<BytesSubscriber>(subscriber) }?;
-        Ok(subscriber.end.look().total_received() - u64::from(subscriber.is_kept))
+        let received = either!(&subscriber.end, end => end.look().total_received());
+        Ok(received - u64::from(subscriber.is_kept))
     })
 }
 
@@ -218,7 +234,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_len(subscriber: *const annulus
     guarded_or(0, || {
         // SAFETY: the caller's promise.
         let subscriber = unsafe { object::<BytesSubscriber>(subscriber) }?;
-        Ok(subscriber.end.look().len() + usize::from(subscriber.is_kept))
+        Ok(either!(&subscriber.end, end => end.look().len()) + usize::from(subscriber.is_kept))
     })
 }
 
@@ -234,8 +250,11 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_len(subscriber: *const annulus
 pub unsafe extern "C" fn annulus_bytes_subscriber_max_len(
     subscriber: *const annulus_bytes_subscriber,
 ) -> usize {
-    // SAFETY: the caller's promise.
-    guarded_or(0, || Ok(unsafe { object::<BytesSubscriber>(subscriber) }?.end.look().max_len()))
+    guarded_or(0, || {
+        // SAFETY: the caller's promise.
+        let subscriber = unsafe { object::<BytesSubscriber>(subscriber) }?;
+        Ok(either!(&subscriber.end, end => end.look().max_len()))
+    })
 }
 
 /// A file descriptor for `poll`, `epoll` or `io_uring`, as `annulus_consumer_fd`;
@@ -256,7 +275,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_fd(
         // SAFETY: the caller's promise.
         let fd = unsafe { place(fd) }?.write(-1);
         // SAFETY: the caller's promise.
-        *fd = unsafe { object::<BytesSubscriber>(subscriber) }?.end.fd()?;
+        *fd = either!(&mut unsafe { object::<BytesSubscriber>(subscriber) }?.end, end => end.fd())?;
         Ok(())
     })
 }

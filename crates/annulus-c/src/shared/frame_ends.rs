@@ -11,6 +11,7 @@ use super::error::{Shared, Why};
 use super::frame_types::{annulus_frame, annulus_frame_options};
 use super::linux::{Invitation, state};
 use super::options::SharedOptions;
+use crate::either::{Either, either};
 use crate::notified::Notified;
 use crate::options::Patience;
 use crate::ring::annulus_peer;
@@ -20,22 +21,6 @@ use crate::status::annulus_status::{
     ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 use crate::tsan::Order;
-
-/// The one or the other mode of a ring.
-enum Either<L, A> {
-    Lossy(L),
-    Lossless(A),
-}
-
-/// What is done with either.
-macro_rules! either {
-    ($of:expr, $handle:ident => $what:expr) => {
-        match $of {
-            Either::Lossy($handle) => $what,
-            Either::Lossless($handle) => $what,
-        }
-    };
-}
 
 /// A frame of so many bytes was lent, and has that index.
 struct Lent {

@@ -198,7 +198,7 @@ static void descriptors(void) {
     annulus_bytes_subscribable *subscribable;
     annulus_bytes_subscriber *subscriber;
     WORKS(annulus_bytes_queue_new(&options, &producer, &consumer));
-    WORKS(annulus_bytes_broadcast_new(&options, &publisher, &subscribable));
+    WORKS(annulus_bytes_broadcast_new(ANNULUS_LOSSY, &options, &publisher, &subscribable));
     WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &subscriber));
     bool ready;
     RETURNS(ANNULUS_INVALID, annulus_bytes_consumer_arm(consumer, &ready));
@@ -233,7 +233,7 @@ static void broadcast(void) {
     annulus_bytes_publisher *publisher;
     annulus_bytes_subscribable *subscribable;
     annulus_bytes_subscriber *subscriber, *late;
-    WORKS(annulus_bytes_broadcast_new(&options, &publisher, &subscribable));
+    WORKS(annulus_bytes_broadcast_new(ANNULUS_LOSSY, &options, &publisher, &subscribable));
     CHECK(annulus_bytes_publisher_capacity(publisher) == 1024 && annulus_bytes_publisher_max_len(publisher) == 512);
     WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &subscriber));
     CHECK(annulus_bytes_subscriber_max_len(subscriber) == 512);
@@ -296,6 +296,56 @@ static void broadcast(void) {
     RETURNS(ANNULUS_NOT_A_HANDLE, annulus_bytes_publisher_free(publisher));
 }
 
+/* Nothing is lost: the publisher is refused, gives up in time, or waits, until the slowest has received. */
+static void lossless(void) {
+    annulus_options options = ANNULUS_BYTES_OPTIONS(1024);
+    annulus_bytes_publisher *publisher;
+    annulus_bytes_subscribable *subscribable;
+    annulus_bytes_subscriber *subscriber, *slow;
+    RETURNS(ANNULUS_INVALID, annulus_bytes_broadcast_new(ANNULUS_MP_LOSSLESS, &options, &publisher, &subscribable));
+    CHECK(publisher == NULL && subscribable == NULL);
+    WORKS(annulus_bytes_broadcast_new(ANNULUS_LOSSLESS, &options, &publisher, &subscribable));
+    CHECK(annulus_bytes_publisher_capacity(publisher) == 1024 && annulus_bytes_publisher_max_len(publisher) == 512);
+    WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &subscriber));
+    WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &slow));
+    unsigned char buffer[512], record[LONGEST];
+    size_t length;
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_bytes_publisher_try_publish(publisher, buffer, 513));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_bytes_publisher_publish_timeout(publisher, buffer, 513, 1000));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_bytes_publisher_publish(publisher, buffer, 513));
+    RETURNS(ANNULUS_INVALID, annulus_bytes_publisher_try_publish(publisher, NULL, 1));
+    int sent = 0;
+    for (annulus_status status = ANNULUS_OK; status == ANNULUS_OK; sent++) {
+        fill(record, sent);
+        status = annulus_bytes_publisher_try_publish(publisher, record, length_of(sent));
+        CHECK(status == ANNULUS_OK || status == ANNULUS_FULL);
+    }
+    sent--; /* The last one did not go. */
+    CHECK(sent > 2);
+    RETURNS(ANNULUS_TIMEOUT, annulus_bytes_publisher_publish_timeout(publisher, record, length_of(sent), 1000));
+    for (int number = 0; number < sent; number++) {
+        WORKS(annulus_bytes_subscriber_try_recv(subscriber, buffer, sizeof buffer, &length));
+        is_record(buffer, length, number);
+    }
+    RETURNS(ANNULUS_EMPTY, annulus_bytes_subscriber_try_recv(subscriber, buffer, sizeof buffer, &length));
+    RETURNS(ANNULUS_FULL, annulus_bytes_publisher_try_publish(publisher, record, length_of(sent)));
+    WORKS(annulus_bytes_subscriber_free(slow));
+    WORKS(annulus_bytes_publisher_publish(publisher, record, length_of(sent)));
+    WORKS(annulus_bytes_publisher_publish_timeout(publisher, record, 0, 1000));
+    WORKS(annulus_bytes_subscriber_recv(subscriber, buffer, sizeof buffer, &length));
+    is_record(buffer, length, sent);
+    CHECK(annulus_bytes_subscriber_len(subscriber) == 1 && annulus_bytes_subscriber_lagged(subscriber) == 0);
+    WORKS(annulus_bytes_publisher_close(publisher));
+    RETURNS(ANNULUS_CLOSED, annulus_bytes_publisher_publish(publisher, record, 1));
+    RETURNS(ANNULUS_CLOSED, annulus_bytes_publisher_try_publish(publisher, record, 1));
+    WORKS(annulus_bytes_subscriber_recv(subscriber, buffer, 0, &length));
+    RETURNS(ANNULUS_CLOSED, annulus_bytes_subscriber_recv(subscriber, buffer, sizeof buffer, &length));
+    CHECK(annulus_bytes_subscriber_received(subscriber) == (uint64_t)sent + 2);
+    WORKS(annulus_bytes_subscriber_free(subscriber));
+    WORKS(annulus_bytes_subscribable_free(subscribable));
+    WORKS(annulus_bytes_publisher_free(publisher));
+}
+
 static void *publish(void *argument) {
     annulus_bytes_publisher *publisher = (annulus_bytes_publisher *)argument;
     unsigned char record[LONGEST];
@@ -308,12 +358,12 @@ static void *publish(void *argument) {
 }
 
 /* Each record is whole, whichever side is faster; what was received and what was lost are all. */
-static void broadcast_by_threads(void) {
+static void broadcast_by_threads(uint32_t kind) {
     annulus_options options = ANNULUS_BYTES_OPTIONS(4096);
     annulus_bytes_publisher *publisher;
     annulus_bytes_subscribable *subscribable;
     annulus_bytes_subscriber *subscriber;
-    WORKS(annulus_bytes_broadcast_new(&options, &publisher, &subscribable));
+    WORKS(annulus_bytes_broadcast_new(kind, &options, &publisher, &subscribable));
     WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &subscriber));
     pthread_t thread;
     SPAWN(&thread, publish, publisher);
@@ -326,6 +376,7 @@ static void broadcast_by_threads(void) {
     }
     RETURNS(ANNULUS_CLOSED, status);
     CHECK(annulus_bytes_subscriber_received(subscriber) + annulus_bytes_subscriber_lagged(subscriber) == RECORDS);
+    CHECK(kind == ANNULUS_LOSSY || annulus_bytes_subscriber_lagged(subscriber) == 0);
     JOIN(thread);
     WORKS(annulus_bytes_subscriber_free(subscriber));
     WORKS(annulus_bytes_subscribable_free(subscribable));
@@ -336,6 +387,8 @@ int main(void) {
     statuses();
     descriptors();
     broadcast();
-    broadcast_by_threads();
+    lossless();
+    broadcast_by_threads(ANNULUS_LOSSY);
+    broadcast_by_threads(ANNULUS_LOSSLESS);
     return 0;
 }

@@ -110,6 +110,21 @@ static void broadcast() {
     CHECK(publisher.is_closed() && subscriber->recv(buffer).error() == ANNULUS_CLOSED);
 }
 
+static void lossless() {
+    auto [publisher, subscribable] = std::move(*bytes::broadcast(ANNULUS_LOSSLESS, {.capacity = 64}));
+    auto subscriber = std::move(*subscribable.subscribe());
+    std::array<std::byte, 32> buffer{};
+    RETURNS(ANNULUS_WRONG_SIZE, publisher.try_publish(std::array<std::byte, 33>{}));
+    WORKS(publisher.try_publish(buffer));
+    WORKS(publisher.publish_for(of("next"), std::chrono::seconds(100)));
+    RETURNS(ANNULUS_FULL, publisher.try_publish(buffer));
+    RETURNS(ANNULUS_TIMEOUT, publisher.publish_for(buffer, std::chrono::microseconds(1)));
+    CHECK(subscriber.recv(buffer)->size() == 32 && is(*subscriber.recv(buffer), "next"));
+    WORKS(publisher.publish(buffer));
+    CHECK(subscriber.received() == 2 && subscriber.lagged() == 0 && subscriber.size() == 1);
+    CHECK(bytes::broadcast(ANNULUS_MP_LOSSY, {.capacity = 64}).error() == ANNULUS_INVALID);
+}
+
 static void between_processes() {
     namespace shm = annulus::shm;
     auto made = shm::bytes::producer({.capacity = 64});
@@ -129,5 +144,6 @@ static void between_processes() {
 int main() {
     queue();
     broadcast();
+    lossless();
     between_processes();
 }

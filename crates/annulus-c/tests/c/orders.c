@@ -18,6 +18,7 @@ static struct {
     annulus_closer *closer;
     annulus_subscriber *subscriber;
     annulus_bytes_consumer *records;
+    annulus_bytes_subscriber *reader;
     annulus_shared_queue *shared;
     annulus_server *server;
     annulus_frame_subscriber *frames;
@@ -139,7 +140,7 @@ static void ends_of_queues(void) {
 static annulus_lossy_publisher lossy;
 
 static void publishes_until_the_end(void) {
-    static const unsigned char message[256];
+    static const unsigned char message[256] = {0};
     annulus_status status;
     store(&may_go_on, 1);
     while ((status = annulus_lossy_publish(&lossy, message, lossy.message_size)) == ANNULUS_OK) {
@@ -246,6 +247,15 @@ static void *leaves(void *nothing) {
     return nothing;
 }
 
+static void *leaves_with_a_record(void *nothing) {
+    int *pointer;
+    size_t length;
+    WORKS(annulus_bytes_subscriber_recv(other.reader, &pointer, sizeof pointer, &length));
+    *pointer += 1;
+    WORKS(annulus_bytes_subscriber_free(other.reader));
+    return nothing;
+}
+
 static void *leaves_with_a_frame(void *nothing) {
     int *pointer;
     annulus_frame frame;
@@ -288,6 +298,14 @@ static void publishes_two_more(void) {
     int *const none = NULL;
     WORKS(annulus_publisher_publish(publishes, &none, sizeof none));
     WORKS(annulus_publisher_publish(publishes, &none, sizeof none));
+}
+
+static annulus_bytes_publisher *tells;
+
+static void publishes_two_more_records(void) {
+    int *const none = NULL;
+    WORKS(annulus_bytes_publisher_publish(tells, &none, sizeof none));
+    WORKS(annulus_bytes_publisher_publish(tells, &none, sizeof none));
 }
 
 static annulus_frame_publisher *lends;
@@ -334,6 +352,21 @@ static void subscriber_that_leaves(void) {
     beside(leaves, publishes_two_more);
     WORKS(annulus_publisher_free(publishes));
     WORKS(annulus_subscribable_free(subscribable));
+}
+
+static void reader_that_leaves(void) {
+    annulus_options options = ANNULUS_BYTES_OPTIONS(128);
+    annulus_bytes_subscribable *subscribable;
+    WORKS(annulus_bytes_broadcast_new(ANNULUS_LOSSLESS, &options, &tells, &subscribable));
+    WORKS(annulus_bytes_subscribable_subscribe(subscribable, false, &other.reader));
+    annulus_status status = annulus_bytes_publisher_publish(tells, &at_target, sizeof at_target);
+    for (int *none = NULL; status == ANNULUS_OK;) {
+        status = annulus_bytes_publisher_try_publish(tells, &none, sizeof none);
+    }
+    RETURNS(ANNULUS_FULL, status);
+    beside(leaves_with_a_record, publishes_two_more_records);
+    WORKS(annulus_bytes_publisher_free(tells));
+    WORKS(annulus_bytes_subscribable_free(subscribable));
 }
 
 /* ---------------------------------------------------------------- rings between processes, in one -- */
@@ -390,6 +423,7 @@ int main(void) {
     ends_of_rings();
     queues_that_are_empty();
     subscriber_that_leaves();
+    reader_that_leaves();
     shared_queues();
     services();
     frames();

@@ -72,6 +72,7 @@ impl Program {
                 annulus_bytes_queue_new(options, self.place(&mut producer), self.place(&mut consumer))
             } else {
                 annulus_bytes_broadcast_new(
+                    self.dice.one_of(&[ANNULUS_LOSSY, ANNULUS_LOSSLESS, 0]),
                     options,
                     self.place(&mut publisher),
                     self.place(&mut subscribable),
@@ -187,7 +188,11 @@ impl Program {
         // SAFETY: as in `send_records`.
         let status = unsafe {
             match self.dice.below(16) {
-                0..=3 => annulus_bytes_publisher_publish(publisher, buffer, size),
+                0 if annulus_bytes_publisher_is_closed(publisher) => {
+                    annulus_bytes_publisher_publish(publisher, buffer, size)
+                }
+                0..=2 => annulus_bytes_publisher_try_publish(publisher, buffer, size),
+                3 => annulus_bytes_publisher_publish_timeout(publisher, buffer, size, timeout),
                 4 | 5 => {
                     let from_oldest = self.dice.below(2) == 0;
                     annulus_bytes_subscribable_subscribe(subscribable, from_oldest, self.place(&mut new))
