@@ -24,6 +24,7 @@
 //! bridge    `annulus bridge`: such rings on other machines, by a program of its own
 //! manual    `annulus completions` and `annulus man`
 //! completion  what shells complete, and how they ask for the names of rings
+//! count       how many lines or messages were printed or published, which is said once
 //! signals   Ctrl-C and other signals, for subcommands that put something in order first
 //! stop      how they end a subscriber
 //! ```
@@ -35,6 +36,8 @@ mod bridge;
 #[cfg(target_os = "linux")]
 mod call;
 mod completion;
+#[cfg(target_os = "linux")]
+mod count;
 mod demo;
 mod doctor;
 #[cfg(target_os = "linux")]

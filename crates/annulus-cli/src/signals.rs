@@ -5,7 +5,11 @@
 //! reads.
 
 #[cfg(target_os = "linux")]
-use std::{process::exit, sync::OnceLock, time::Duration};
+use std::{
+    process::exit,
+    sync::{OnceLock, mpsc},
+    time::Duration,
+};
 #[cfg(unix)]
 use std::{sync::Arc, thread};
 
@@ -19,6 +23,10 @@ use crate::outcome::{Failure, Outcome};
 /// How long a subcommand may take to end by itself; `ANNULUS_PATIENCE_SECONDS` says otherwise.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the last words may take: standard error may be a pipe that nobody reads, too.
+#[cfg(target_os = "linux")]
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// How often a process that has stopped looks for the SIGCONT that ended the stop, and the time between.
 #[cfg(target_os = "linux")]
@@ -103,39 +111,67 @@ impl Signals {
     }
 
     /// With the first signal, also one that has come before this, a thread calls `end`. The process ends when
-    /// the main thread does, at the latest after [`PATIENCE`] or with a second signal.
+    /// the main thread does. After [`PATIENCE`], or with a second signal, it ends without that, and
+    /// `last_words` is called before.
     ///
     /// # Errors
     ///
     /// There is no thread for it.
     #[cfg(target_os = "linux")]
-    pub(crate) fn then(self, end: impl FnOnce(Outcome) + Send + 'static) -> Result<(), Failure> {
-        let mut end = Some(end);
+    pub(crate) fn then(
+        self,
+        end: impl FnOnce(Outcome) + Send + 'static,
+        last_words: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let (mut end, last_words) = (Some(end), Arc::new(last_words));
         self.each(move |outcome| {
-            let Some(end) = end.take() else { exit(outcome.code().into()) };
-            let patience = move || {
-                let asked = std::env::var("ANNULUS_PATIENCE_SECONDS").ok().and_then(|text| text.parse().ok());
-                thread::sleep(asked.map_or(PATIENCE, Duration::from_secs));
-                exit(outcome.code().into());
+            let words = Arc::clone(&last_words);
+            let leave = move || leave(outcome, move || words());
+            let Some(end) = end.take() else { return leave() };
+            let patience = {
+                let leave = leave.clone();
+                move || {
+                    let asked =
+                        std::env::var("ANNULUS_PATIENCE_SECONDS").ok().and_then(|text| text.parse().ok());
+                    thread::sleep(asked.map_or(PATIENCE, Duration::from_secs));
+                    leave();
+                }
             };
             if thread::Builder::new().spawn(patience).is_err() {
-                exit(outcome.code().into());
+                leave();
             }
             end(outcome);
         })
     }
 }
 
-/// What the first signal says, once it has come: for a subcommand that looks now and then.
+/// Ends the process, after its last words: these may hang.
+#[cfg(target_os = "linux")]
+fn leave(outcome: Outcome, last_words: impl FnOnce() + Send + 'static) {
+    let (said, are_said) = mpsc::channel();
+    let say = move || {
+        last_words();
+        let _ = said.send(());
+    };
+    if thread::Builder::new().spawn(say).is_ok() {
+        let _ = are_said.recv_timeout(LAST_WORDS);
+    }
+    exit(outcome.code().into());
+}
+
+/// What the first signal says, once it has come: for a subcommand that looks now and then. If it does not look,
+/// the process ends after `last_words`, as [`Signals::then`] says.
 ///
 /// # Errors
 ///
 /// The system refuses to tell of signals, or there is no thread for it.
 #[cfg(target_os = "linux")]
-pub(crate) fn first_signal() -> Result<Arc<OnceLock<Outcome>>, Failure> {
+pub(crate) fn first_signal(
+    last_words: impl Fn() + Send + Sync + 'static,
+) -> Result<Arc<OnceLock<Outcome>>, Failure> {
     let first = Arc::new(OnceLock::new());
     let told = Arc::clone(&first);
-    Signals::watch()?.then(move |outcome| _ = told.set(outcome))?;
+    Signals::watch()?.then(move |outcome| _ = told.set(outcome), last_words)?;
     Ok(first)
 }
 

@@ -1,26 +1,32 @@
 //! [`Stop`]: how a signal ends a subscriber of a ring between processes.
 
-use std::process::exit;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use annulus::Closer;
 
+use crate::count::Count;
 use crate::outcome::Outcome;
 
 /// How a signal ends a subscriber: its process's end of the ring closes. Then the main thread receives what
 /// has come until then, and no more.
-#[derive(Default)]
 pub(crate) struct Stop {
     end: Mutex<End>,
     outcome: OnceLock<Outcome>,
+    count: Count,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self { end: Mutex::default(), outcome: OnceLock::new(), count: Count::printed() }
+    }
 }
 
 /// What a signal does.
 #[derive(Default)]
 enum End {
-    /// It ends the process: there is no ring yet.
+    /// There is no ring yet.
     #[default]
-    Exit,
+    Nothing,
     Close(Closer),
     /// The main thread looks.
     Look,
@@ -42,14 +48,21 @@ impl Stop {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
     }
 
-    /// What [`Signals::then`] is to call.
-    pub(crate) fn stop(&self, outcome: Outcome) {
+    /// A signal has come. Returns whether something ends the main thread; if not, there is no ring yet.
+    #[must_use]
+    pub(crate) fn stop(&self, outcome: Outcome) -> bool {
         let _ = self.outcome.set(outcome);
         match &*self.end.lock().unwrap_or_else(PoisonError::into_inner) {
             End::Close(closer) => closer.close(),
             End::Look => {}
-            End::Exit => exit(outcome.code().into()),
+            End::Nothing => return false,
         }
+        true
+    }
+
+    /// How much the subscriber has printed.
+    pub(crate) fn count(&self) -> &Count {
+        &self.count
     }
 
     /// Which signal has ended it.

@@ -66,7 +66,7 @@ fn run_in<M: Ring, const WORDS: usize>(
         }
     };
     // The name goes back with an error as well.
-    let published = signals.then(on_signal).and_then(|()| {
+    let published = signals.then(on_signal, || {}).and_then(|()| {
         let count = if arguments.publish { 0 } else { arguments.subscribers };
         let children = Children::start(arguments, count)?;
         let sent = publish_all(arguments, &mut publisher, &shutdown)?;

@@ -1,6 +1,7 @@
 //! A subscriber's side.
 
 use std::fmt;
+use std::process::exit;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,7 +37,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
     let stop = Arc::new(Stop::default());
     if !arguments.child {
         let told = Arc::clone(&stop);
-        signals.then(move |outcome| told.stop(outcome))?;
+        let end = move |outcome: Outcome| {
+            if !told.stop(outcome) {
+                exit(outcome.code().into());
+            }
+        };
+        signals.then(end, || {})?;
     }
     // (Else they are held: Ctrl-C comes to all processes of the terminal, and the publisher ends the ring.)
     let directory = rings::open_or_make(&arguments.directory)?;

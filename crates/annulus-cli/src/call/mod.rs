@@ -45,7 +45,7 @@ struct Called {
 ///
 /// There is no such service, or a question is no message of it.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let stopped = first_signal(|| {})?;
     let mut called = Called::join(arguments)?;
     let mut asks = |text: &[u8], which: &str| called.ask(text, which, arguments.timeout, &stopped);
     if let Some(question) = &arguments.question {

@@ -3,7 +3,7 @@
 mod arguments;
 
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use annulus::shm::blocks::MessageType;
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 pub(crate) use arguments::Arguments;
 
+use crate::count::Count;
 use crate::messages::{Decoder, fields_to_text};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
@@ -33,7 +34,10 @@ const STOP_INTERVAL: Duration = Duration::from_millis(100);
 ///
 /// There is no such table, or no such cell.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let count = Arc::new(Count::printed());
+    let unread = Arc::clone(&count);
+    let stopped = first_signal(move || unread.tell_unread())?;
+    count.are("value");
     let name = &arguments.name;
     let named = rings::open(&arguments.directory)?.find(name);
     let named = named.map_err(|error| Failure::new(error.to_string()))?;
@@ -57,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         value: vec![0; table.message_bytes()],
         as_json: arguments.json,
         printed: 0,
+        count,
         unshown: 0,
         decoder,
         table,
@@ -111,6 +116,8 @@ struct Printer<O> {
     as_json: bool,
     output: O,
     printed: u64,
+    /// The same, for the end by a signal.
+    count: Arc<Count>,
     /// So many were there, and could not be shown.
     unshown: u64,
 }
@@ -155,7 +162,7 @@ impl<O: Write> Printer<O> {
         while self.printed < arguments.count {
             if let Some(&outcome) = stopped.get() {
                 self.output.flush()?;
-                say(format_args!("printed {}", counted(self.printed, "value")));
+                self.count.tell();
                 return Ok(outcome);
             }
             match self.receive(&mut changes)? {
@@ -205,8 +212,10 @@ impl<O: Write> Printer<O> {
         };
         match line {
             Ok(line) => {
+                writeln!(self.output, "{line}")?;
                 self.printed += 1;
-                writeln!(self.output, "{line}")
+                self.count.set(self.printed, 0);
+                Ok(())
             }
             Err(what) => {
                 self.unshown += 1;

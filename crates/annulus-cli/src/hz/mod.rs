@@ -42,7 +42,7 @@ const ASKED_EACH: u64 = 1_024;
 ///
 /// There is no such ring, or its messages can't be counted.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let stopped = first_signal(|| {})?;
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let kind = observer.info().kind();

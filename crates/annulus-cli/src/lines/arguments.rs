@@ -34,8 +34,9 @@ const SIZE_MAX: usize = 1 << 30;
 /// has come, or for a second: so an `annulus sub --wait` that begins at the same time finds it. With
 /// --lossless the publisher waits for its subscribers, and then for the slowest of them, and nothing is lost.
 ///
-/// If it fails, as by a line that is too long, its subscribers are told so and end with 1. (With --json they
-/// are told that it has died, if the ring is its own.)
+/// If it fails, as by a line that is too long, or a signal stops it before the end of its input, its
+/// subscribers are told so and end with 1. (With --json they are told that it has died, if the ring is its
+/// own.)
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -184,7 +185,7 @@ pub(crate) struct SubscribeArguments {
 
     /// If there is no such ring, wait for it; begin with the oldest line that is there
     ///
-    /// So no line is missed of an `annulus pub` that begins at the same time. With `--from newest` it begins
+    /// It says on standard error that it waits. So no line is missed of an `annulus pub` that begins at the same time. With `--from newest` it begins
     /// with the first line of a ring that it has waited for, and with the next line of one that is there.
     #[arg(long)]
     pub(super) wait: bool,
@@ -207,7 +208,8 @@ pub(crate) struct SubscribeArguments {
     /// UTF-8 are replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this
     /// one. For the first one, `lost` is how many were lost before it. (What is lost after the last one is
     /// said on standard error only.) With --follow, each end and each beginning of a publisher is a line of
-    /// its own, with `process`, its number, and `change`: `began`, `overdue`, `ended`, `failed`, or `died`.
+    /// its own, with `process`, its number, and `change`: `began`, `overdue`, `ended`, `failed` (also where it
+    /// was stopped before the end of its input), or `died`.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -263,8 +265,8 @@ EXIT CODES:
   0    all of the input is published
   1    with --json: the ring was closed before
   2    another ring has the name, the input can't be read, or a line is longer than --size
-  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, its name is gone,
-       and how many lines were published is said";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring has ended, its name is gone,
+       and how many lines were published is said; if input was left, subscribers end with 1";
 
 const SUBSCRIBE_EXAMPLES: &str = "\
 EXAMPLES:
@@ -283,8 +285,8 @@ EXAMPLES:
 
 EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
-  1    the publisher has failed, or its process has died (with --follow it continues); what it had published
-       is printed
+  1    the publisher has failed, was stopped before the end of its input, or its process has died (with
+       --follow it continues); what it had published is printed
   2    there is no such ring, or it carries something else
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed,
-       and how many lines that were is said";
+       and how many lines that were is said (at most how many, if nobody reads the output)";

@@ -2,13 +2,16 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::Arc;
 
 use annulus::shm::dynamic::Start;
 use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
 use serde::Serialize;
 
 use super::arguments::SubscribeArguments;
-use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print, tell_count};
+use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print};
+use super::say_if_waiting;
+use crate::count::Count;
 use crate::messages::piece::{Lines, Piece};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
@@ -29,10 +32,13 @@ const MOST_PIECES: u32 = 1 << 20;
 
 /// Prints all lines of all publishers, up to `--count` or a signal.
 pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let count = Arc::new(Count::printed());
+    let unread = Arc::clone(&count);
+    let stopped = first_signal(move || unread.tell_unread())?;
     let name = &arguments.name;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
     let start = arguments.begin(&directory);
+    say_if_waiting(arguments, &directory);
     let subscriber = NamedSubscriber::<Piece>::new(&directory, name).map_err(|error| failed(&error))?;
     let mut subscriber = subscriber.begin_with_oldest();
     let mut first = None;
@@ -75,11 +81,12 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         if let Err(error) = printer.take(received) {
             return ended(&error);
         }
+        count.set(printer.printed, printer.lost);
     }
     if let Err(error) = printer.output.flush() {
         return ended(&error);
     }
-    tell_count("line", printer.printed, printer.lost, stopped.get().is_some());
+    count.tell_if(stopped.get().is_some());
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
 }
 
@@ -188,7 +195,7 @@ fn show_now_and_then(subscriber: &mut NamedSubscriber<Piece>, unshown: &mut u64)
 /// Says how a publisher has ended, and returns the word of it.
 fn tell_end(name: &str, process: ProcessId, state: PeerState, has_failed: bool) -> &'static str {
     let (how, what) = match state {
-        _ if has_failed => ("has failed", "failed"),
+        _ if has_failed => ("has failed or was stopped", "failed"),
         PeerState::Dead => ("has died", "died"),
         _ => ("has ended", "ended"),
     };

@@ -17,6 +17,7 @@ mod printing;
 mod publishing;
 mod records;
 
+use std::process::exit;
 use std::sync::Arc;
 
 use annulus::schema::Fingerprint;
@@ -26,6 +27,7 @@ pub(crate) use arguments::{PublishArguments, SubscribeArguments};
 
 use crate::messages::piece::Piece;
 use crate::outcome::{Failure, Outcome};
+use crate::output::say;
 use crate::rings;
 use crate::signals::Signals;
 use crate::stop::Stop;
@@ -42,10 +44,17 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
         return following::run(arguments);
     }
     let stop = Arc::new(Stop::default());
-    let told = Arc::clone(&stop);
-    Signals::watch()?.then(move |outcome| told.stop(outcome))?;
+    let (told, unread) = (Arc::clone(&stop), Arc::clone(&stop));
+    let end = move |outcome: Outcome| {
+        if !told.stop(outcome) {
+            told.count().tell();
+            exit(outcome.code().into());
+        }
+    };
+    Signals::watch()?.then(end, move || unread.count().tell_unread())?;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
     let start = arguments.begin(&directory);
+    say_if_waiting(arguments, &directory);
     let invitation = find(arguments, &directory)?;
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
     if info.kind() == ShmKind::Watch {
@@ -60,6 +69,16 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
         return json::print(arguments, &invitation, &info, start, &stop);
     }
     printing::run(arguments, &invitation, info, start, &stop)
+}
+
+/// Says what a subscriber waits for, if there is no such ring.
+fn say_if_waiting(arguments: &SubscribeArguments, directory: &Directory) {
+    let name = &arguments.name;
+    let found = directory.find(name);
+    if arguments.wait && matches!(found, Err(NameError::NotFound { .. } | NameError::Dead { .. })) {
+        let path = directory.path().to_string_lossy();
+        say(format_args!("waiting for a ring {} in {}", quoted(name), quoted(&path)));
+    }
 }
 
 /// The ring, as soon as it is there if the user wants to wait for it.

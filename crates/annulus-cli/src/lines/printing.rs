@@ -16,7 +16,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
 use crate::rings;
 use crate::stop::Stop;
-use crate::text::{counted, grouped, quoted};
+use crate::text::{counted, quoted};
 
 /// A line, as JSON.
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ pub(super) fn run(
         return Ok(outcome);
     }
     let how = match end {
-        End::Failed => "has failed: not all of its input was published",
+        End::Failed => "has failed or was stopped: not all of its input was published",
         End::Closed if publisher == PeerState::Dead => "has died",
         End::Closed | End::Enough => return Ok(Outcome::Passed),
     };
@@ -198,6 +198,7 @@ fn print_all<M: MayLose>(
             return ended(&error).map(|_| End::Enough);
         }
         printed += 1;
+        stop.count().set(printed, lost);
     }
     if let Err(error) = output.flush() {
         return ended(&error).map(|_| End::Enough);
@@ -207,21 +208,13 @@ fn print_all<M: MayLose>(
         lost += at_the_end;
         say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
     }
-    tell_count("line", printed, lost, stop.outcome().is_some());
+    stop.count().set(printed, lost);
+    stop.count().tell_if(stop.outcome().is_some());
     Ok(match (is_over, lines.has_failed()) {
         (false, _) => End::Enough,
         (true, false) => End::Closed,
         (true, true) => End::Failed,
     })
-}
-
-/// Says how many of these were printed, if some were lost, or a signal ended it.
-pub(super) fn tell_count(thing: &str, printed: u64, lost: u64, is_stopped: bool) {
-    if lost > 0 {
-        say(format_args!("printed {}, lost {}", counted(printed, thing), grouped(lost)));
-    } else if is_stopped {
-        say(format_args!("printed {}", counted(printed, thing)));
-    }
 }
 
 /// The newest piece that is published. Those before it are skipped.

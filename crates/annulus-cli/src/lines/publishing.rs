@@ -2,17 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::mem;
 use std::ops::ControlFlow;
 use std::process::exit;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::SendTimeoutError;
 use annulus::broadcast::{Lossless, Lossy, Publisher};
-use annulus::shm::Directory;
+use annulus::shm::{Directory, PublishedName};
 
 use super::arguments::PublishArguments;
-use crate::measure::Gauge;
+use crate::count::Count;
 use crate::messages::piece::{Piece, pieces};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
@@ -28,12 +30,34 @@ const LEAST: Duration = Duration::from_millis(250);
 /// begin.
 const LEAST_UNREAD: Duration = Duration::from_secs(1);
 
+/// So long a signal waits at most where a lossless ring is full.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// So long it waits for room for the last piece, which says that this is not all of the input.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+
 /// The time between two looks at which processes have joined.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Publishes all lines of the input.
 pub(super) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     if arguments.lossless { run_in::<Lossless>(arguments) } else { run_in::<Lossy>(arguments) }
+}
+
+/// A ring and its name, until one of two threads takes them: the one that publishes, or a signal's.
+struct Held<M: Ring> {
+    publisher: Publisher<Piece, M>,
+    name: PublishedName,
+    /// Whether all of the input is published.
+    has_all: bool,
+}
+
+/// What both threads have.
+struct Shared<M: Ring> {
+    held: Mutex<Option<Held<M>>>,
+    count: Count,
+    /// There is a signal: the publishing thread lets go of the ring at once.
+    is_stopped: OnceLock<()>,
 }
 
 /// As [`run`], in a ring of this mode.
@@ -45,40 +69,88 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
-    let (mut publisher, invitation) = M::make::<Piece>(arguments.settings())
+    let (publisher, invitation) = M::make::<Piece>(arguments.settings())
         .map_err(|error| rings::not_made(arguments.capacity(), &error))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();
-    // A signal ends the ring and takes the name back, so that subscribers see a close and no death.
-    let name = Arc::new(Mutex::new(Some(name)));
-    let (closer, to_be_dropped) = (publisher.closer(), Arc::clone(&name));
-    let count = Arc::new(Count { lines: Gauge::default(), told: Once::new() });
-    let told = Arc::clone(&count);
-    signals.then(move |outcome| {
-        closer.close();
-        drop(to_be_dropped.lock().unwrap_or_else(PoisonError::into_inner).take());
-        told.tell();
+    let shared = Arc::new(Shared {
+        held: Mutex::new(Some(Held { publisher, name, has_all: false })),
+        count: Count::published(),
+        is_stopped: OnceLock::new(),
+    });
+    // A signal ends the ring and takes the name back, so that subscribers see no death.
+    let (stopped, last) = (Arc::clone(&shared), Arc::clone(&shared));
+    let end = move |outcome: Outcome| {
+        let _ = stopped.is_stopped.set(());
+        stopped.end();
         exit(outcome.code().into());
-    })?;
+    };
+    signals.then(end, move || last.count.tell())?;
     let path = directory.path().to_string_lossy().into_owned();
     say(format_args!("publishing lines to {} in {}", quoted(&arguments.name), quoted(&path)));
     let awaited = if M::LOSSLESS { await_subscribers(arguments, &directory) } else { Ok(()) };
-    let published = awaited.and_then(|()| publish_all(arguments, size, input, &mut publisher, &count));
-    count.tell();
-    if published.is_err() {
-        M::publish(&mut publisher, Piece::failed(count.lines.get()));
-    } else if arguments.stay {
+    let published = awaited.and_then(|()| publish_all(arguments, size, input, &shared));
+    if published.is_ok() {
+        shared.with(|held| held.has_all = true);
+    }
+    shared.count.tell();
+    if published.is_ok() && arguments.stay {
         say(format_args!("staying until Ctrl-C or SIGTERM"));
         loop {
             thread::park();
         }
     }
+    if published.is_err() {
+        shared.publish(Piece::failed(shared.count.get()));
+        shared.with(|held| held.has_all = true);
+    }
     if !M::LOSSLESS {
         stay_a_moment(&directory, &arguments.name, begun);
     }
-    publisher.close();
-    drop(name.lock().unwrap_or_else(PoisonError::into_inner).take());
+    shared.end();
     published
+}
+
+impl<M: Ring> Shared<M> {
+    /// Does it with the ring. After a signal this does not return: the process ends.
+    fn with<R>(&self, act: impl FnOnce(&mut Held<M>) -> R) -> R {
+        while self.is_stopped.get().is_none() {
+            // (None: a signal has come just now.)
+            if let Some(held) = &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
+                return act(held);
+            }
+        }
+        loop {
+            thread::park();
+        }
+    }
+
+    /// Publishes a piece. A lossless ring that is full waits.
+    fn publish(&self, piece: Piece) {
+        let sends = |held: &mut Held<M>| M::publish_timeout(&mut held.publisher, piece, PATIENCE);
+        while let Err(SendTimeoutError::Timeout(_)) = self.with(sends) {}
+    }
+
+    /// Closes the ring, takes its name back, and says how many lines it has had. If not all of the input is
+    /// published, its subscribers are told so before; where there is no room for that, the ring stays open
+    /// until the process is gone, which they take for a death.
+    fn end(&self) {
+        // (To the end, so that neither thread ends the process while the other one closes the ring.)
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Held { mut publisher, name, has_all }) = held.take() else { return };
+        let told = if has_all {
+            Ok(())
+        } else {
+            M::publish_timeout(&mut publisher, Piece::failed(self.count.get()), LAST_WAIT)
+        };
+        if told.is_ok() {
+            publisher.close();
+        } else {
+            mem::forget(publisher);
+        }
+        drop(name);
+        self.count.tell();
+    }
 }
 
 pub(super) fn input(arguments: &PublishArguments) -> Result<Box<dyn BufRead>, Failure> {
@@ -89,18 +161,6 @@ pub(super) fn input(arguments: &PublishArguments) -> Result<Box<dyn BufRead>, Fa
         }
         None => Box::new(io::stdin().lock()),
     })
-}
-
-/// How many lines are published, for the one of two threads that says it first.
-struct Count {
-    lines: Gauge,
-    told: Once,
-}
-
-impl Count {
-    fn tell(&self) {
-        self.told.call_once(|| say(format_args!("published {}", counted(self.lines.get(), "line"))));
-    }
 }
 
 /// Waits until the subscribers of a lossless ring have come, and says so.
@@ -135,17 +195,11 @@ fn publish_all<M: Ring>(
     arguments: &PublishArguments,
     size: usize,
     input: impl BufRead,
-    publisher: &mut Publisher<Piece, M>,
-    count: &Count,
+    shared: &Shared<M>,
 ) -> Result<Outcome, Failure> {
     each_line(arguments, size, input, |number, line| {
-        for piece in pieces(number, line) {
-            // (Nobody but a signal closes it, which also ends the process.)
-            M::publish(publisher, piece);
-        }
-        if !M::is_closed(publisher) {
-            count.lines.set(number + 1);
-        }
+        pieces(number, line).for_each(|piece| shared.publish(piece));
+        shared.count.set(number + 1, 0);
         Ok(ControlFlow::Continue(()))
     })
 }

@@ -10,7 +10,7 @@ use annulus::shm::dynamic::Start;
 use annulus::shm::{AttachError, Invitation, PeerState, ShmKind};
 
 use super::arguments::SubscribeArguments;
-use super::printing::{SHOWN_EACH, STOP_INTERVAL, print, tell_count};
+use super::printing::{SHOWN_EACH, STOP_INTERVAL, print};
 use crate::messages::piece::Line;
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
@@ -79,12 +79,13 @@ impl<M: Mode> Printer<M> {
         stop: &Stop,
         state: impl FnOnce() -> PeerState,
     ) -> Result<Outcome, Failure> {
+        stop.count().are("record");
         let is_over = match self.print_all(arguments, stop, &mut BufWriter::new(io::stdout().lock())) {
             Ok(is_over) => is_over,
             Err(error) => return ended(&error),
         };
-        let lost = self.subscriber.total_lagged();
-        tell_count("record", self.subscriber.total_received(), lost, stop.outcome().is_some());
+        stop.count().set(self.subscriber.total_received(), self.subscriber.total_lagged());
+        stop.count().tell_if(stop.outcome().is_some());
         if let Some(outcome) = stop.outcome() {
             return Ok(outcome);
         }
@@ -127,6 +128,7 @@ impl<M: Mode> Printer<M> {
                 self.line.push(b'\n');
             }
             print(output, &Line { number, text: &self.line, lost }, arguments.json)?;
+            stop.count().set(self.subscriber.total_received(), self.told);
             if self.subscriber.cursor().is_multiple_of(SHOWN_EACH) {
                 self.show();
             }

@@ -10,7 +10,7 @@ pub(crate) const BYTES: usize = 104;
 
 const IS_FIRST: u32 = 1;
 const IS_LAST: u32 = 2;
-/// Of no line: the publisher has failed after that many lines, and the ring ends.
+/// Of no line: the publisher has failed or was stopped after that many lines, and the ring ends.
 const HAS_FAILED: u32 = 4;
 
 /// A piece of a line, with its line feed.
@@ -26,7 +26,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// What a publisher says last that has failed after so many lines.
+    /// What a publisher says last that has failed, or was stopped before the end of its input, after so many
+    /// lines.
     pub(crate) fn failed(lines: u64) -> Self {
         Self { line: lines, flags: HAS_FAILED, len: 0, bytes: [0; BYTES] }
     }

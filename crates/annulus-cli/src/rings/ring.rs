@@ -4,12 +4,11 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
-use annulus::Message;
-use annulus::Settings;
 use annulus::broadcast::{Lossless, Lossy, Mode, Publisher};
 use annulus::shm::{
     Directory, FindError, Invitation, PeerState, RingObserver, ShareError, Shared, broadcast,
 };
+use annulus::{Message, SendTimeoutError, Settings};
 use bytemuck::Pod;
 
 use super::processes::Processes;
@@ -35,8 +34,16 @@ pub(crate) trait Ring: Mode + Sized {
     /// Publishes `message`, and says whether it could.
     fn publish<T: Message + Pod>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
 
-    /// Whether it was closed.
-    fn is_closed<T: Message + Pod>(publisher: &Publisher<T, Self>) -> bool;
+    /// Publishes `message`, and waits for subscribers no longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// The slowest subscriber has taken too long.
+    fn publish_timeout<T: Message + Pod>(
+        publisher: &mut Publisher<T, Self>,
+        message: T,
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<T>>;
 }
 
 impl Ring for Lossy {
@@ -51,8 +58,14 @@ impl Ring for Lossy {
         true
     }
 
-    fn is_closed<T: Message + Pod>(publisher: &Publisher<T>) -> bool {
-        publisher.is_closed()
+    #[inline]
+    fn publish_timeout<T: Message + Pod>(
+        publisher: &mut Publisher<T>,
+        message: T,
+        _timeout: Duration,
+    ) -> Result<(), SendTimeoutError<T>> {
+        publisher.publish(message);
+        Ok(())
     }
 }
 
@@ -67,8 +80,13 @@ impl Ring for Lossless {
         publisher.publish(message).is_ok()
     }
 
-    fn is_closed<T: Message + Pod>(publisher: &Publisher<T, Self>) -> bool {
-        publisher.is_closed()
+    #[inline]
+    fn publish_timeout<T: Message + Pod>(
+        publisher: &mut Publisher<T, Self>,
+        message: T,
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<T>> {
+        publisher.publish_timeout(message, timeout)
     }
 }
 

@@ -30,7 +30,7 @@ const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Shows the rings in the terminal.
 pub(super) fn run(sampler: Sampler, first: Sample, arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let stopped = first_signal(|| {})?;
     let stops = Stops::watch()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;

@@ -13,6 +13,7 @@ mod follower;
 mod shown;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -20,12 +21,13 @@ use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
 
+use crate::count::Count;
 use crate::messages::Decoder;
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
 use crate::rings;
 use crate::signals::first_signal;
-use crate::text::{counted, grouped, quoted};
+use crate::text::quoted;
 use follower::{Follower, Next};
 use shown::Shown;
 
@@ -38,7 +40,10 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 ///
 /// There is no such ring, or it is no broadcast ring.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal()?;
+    let count = Arc::new(Count::watched());
+    let unread = Arc::clone(&count);
+    let stopped = first_signal(move || unread.tell_unread())?;
+    count.are("message");
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
@@ -83,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                         return ended(&error);
                     }
                     (printed, all_missed) = (printed + 1, all_missed + missed);
+                    count.set(printed, all_missed);
                 }
             }
         }
@@ -96,6 +102,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         thread::sleep(LOOK_INTERVAL);
     }
     let Some(&outcome) = stopped.get() else { return Ok(Outcome::Passed) };
-    say(format_args!("printed {}, missed {}", counted(printed, "message"), grouped(all_missed)));
+    count.tell();
     Ok(outcome)
 }

@@ -84,6 +84,22 @@ impl Drop for Running {
     }
 }
 
+/// What a subscriber has said but for the line that it waits: it may have come before its publisher or after.
+pub(crate) fn but_waiting(said: &str) -> &str {
+    let waits = |first: &str| first.starts_with("annulus: waiting for a ring ");
+    said.split_once('\n').filter(|(first, _)| waits(first)).map_or(said, |(_, rest)| rest)
+}
+
+/// Waits until a process that has more to print than a pipe holds hangs in the pipe.
+pub(crate) fn until_it_hangs(child: &Running, output: &impl std::os::fd::AsFd) {
+    while !readable(output) {}
+    // From the first that it has printed on, it sleeps for nothing else.
+    let stat = format!("/proc/{0}/task/{0}/stat", child.0.id());
+    while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
+        thread::yield_now();
+    }
+}
+
 /// Whether a process has mapped a ring.
 pub(crate) fn mapped(child: &Running) -> bool {
     has_mapped(child.0.id())

@@ -10,8 +10,9 @@ use annulus::shm::{Invitation, PeerState, RingInfo, ShmKind};
 use annulus::{RecvTimeoutError, TryRecvError, WaitStrategy};
 
 use super::super::arguments::SubscribeArguments;
-use super::super::printing::{SHOWN_EACH, STOP_INTERVAL, tell_count};
+use super::super::printing::{SHOWN_EACH, STOP_INTERVAL};
 use super::{reason, schema_of};
+use crate::count::Count;
 use crate::outcome::{Failure, Outcome};
 use crate::output::{ended, say};
 use crate::stop::Stop;
@@ -37,6 +38,7 @@ pub(in crate::lines) fn run(
             error => format!("{name} can't be used: {}", reason(&error)),
         })
     })?;
+    stop.count().are("message");
     stop.look();
     let lost_before = receiver.total_lagged();
     let mut printer = Printer {
@@ -48,14 +50,15 @@ pub(in crate::lines) fn run(
         printed: 0,
         corrupt: 0,
         lost: lost_before,
+        lost_before,
         receiver,
     };
     let is_over = match printer.print_all(arguments.count, stop) {
         Ok(is_over) => is_over,
         Err(error) => return ended(&error),
     };
-    let lost = printer.lost - lost_before + printer.corrupt;
-    tell_count("message", printer.printed, lost, stop.outcome().is_some());
+    printer.count(stop.count());
+    stop.count().tell_if(stop.outcome().is_some());
     if let Some(outcome) = stop.outcome() {
         return Ok(outcome);
     }
@@ -79,6 +82,8 @@ struct Printer {
     corrupt: u64,
     /// So many messages of the ring, of which the user was told.
     lost: u64,
+    /// So many were lost when it began.
+    lost_before: u64,
 }
 
 impl Printer {
@@ -97,7 +102,10 @@ impl Printer {
                 }
             }
             match self.receive()? {
-                Ok(()) => self.print()?,
+                Ok(()) => {
+                    self.print()?;
+                    self.count(stop.count());
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Closed) => {
                     is_over = true;
@@ -145,6 +153,11 @@ impl Printer {
             self.show();
         }
         Ok(())
+    }
+
+    /// Says how many it has printed, and how many were lost.
+    fn count(&self, count: &Count) {
+        count.set(self.printed, self.lost - self.lost_before + self.corrupt);
     }
 
     /// Shows how far it is, to `annulus top`.

@@ -32,6 +32,8 @@ struct Held {
     sender: Sender,
     name: Option<PublishedName>,
     published: u64,
+    /// Whether all of the input is published.
+    has_all: bool,
 }
 
 /// Publishes each line of the input as a message.
@@ -47,12 +49,13 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     let held = Arc::new(Mutex::new(Some(held)));
     let stopped = Arc::new(OnceLock::new());
     let (taken, told) = (Arc::clone(&held), Arc::clone(&stopped));
-    signals.then(move |outcome| {
+    let on_signal = move |outcome: Outcome| {
         // (The main thread lets go of the ring at once.)
         let _ = told.set(());
-        end(&taken, drop);
+        end(&taken);
         exit(outcome.code().into());
-    })?;
+    };
+    signals.then(on_signal, || {})?;
     let is_own = arguments.schema.is_some();
     if is_own {
         let path = directory.path().to_string_lossy().into_owned();
@@ -61,6 +64,9 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     let awaited =
         if is_own && arguments.lossless { await_subscribers(arguments, &directory) } else { Ok(()) };
     let published = awaited.and_then(|()| publish_all(arguments, &mut input, &schema, &held, &stopped));
+    if published.is_ok() {
+        with(&held, &stopped, |held| held.has_all = true);
+    }
     if published.is_ok() && arguments.stay {
         say(format_args!("staying until Ctrl-C or SIGTERM"));
         loop {
@@ -70,24 +76,38 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     if is_own && !arguments.lossless {
         stay_a_moment(&directory, &arguments.name, begun);
     }
-    if is_own && published.is_err() {
-        // The ring is not closed: its subscribers find that this process has died.
-        end(&held, mem::forget);
-    } else {
-        end(&held, drop);
-    }
+    end(&held);
     published
 }
 
-/// Leaves the ring, and says how many messages it has had.
-fn end(held: &Mutex<Option<Held>>, leave: fn(Sender)) {
-    if let Some(Held { sender, name, published }) = held.lock().unwrap_or_else(PoisonError::into_inner).take()
-    {
-        // Before the ring: the name never leads to none.
-        drop(name);
-        leave(sender);
-        say(format_args!("published {}", counted(published, "message")));
+/// Does it with the ring. After a signal this does not return: the process ends.
+fn with<R>(held: &Mutex<Option<Held>>, stopped: &OnceLock<()>, act: impl FnOnce(&mut Held) -> R) -> R {
+    while stopped.get().is_none() {
+        // (None: a signal has come just now.)
+        if let Some(held) = &mut *held.lock().unwrap_or_else(PoisonError::into_inner) {
+            return act(held);
+        }
     }
+    loop {
+        thread::park();
+    }
+}
+
+/// Leaves the ring, and says how many messages it has had.
+fn end(held: &Mutex<Option<Held>>) {
+    // (To the end, so that neither thread ends the process while the other one leaves the ring.)
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(Held { sender, name, published, has_all }) = held.take() else { return };
+    let is_own = name.is_some();
+    // Before the ring: the name never leads to none.
+    drop(name);
+    if is_own && !has_all {
+        // The ring is not closed: its subscribers find that this process has died.
+        mem::forget(sender);
+    } else {
+        drop(sender);
+    }
+    say(format_args!("published {}", counted(published, "message")));
 }
 
 /// A ring that is there.
@@ -122,7 +142,7 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
         )),
         error => unusable(&reason(&error)),
     })?;
-    Ok((Held { sender, name: None, published: 0 }, schema, directory))
+    Ok((Held { sender, name: None, published: 0, has_all: false }, schema, directory))
 }
 
 /// A ring of its own.
@@ -139,7 +159,7 @@ fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, D
         made.map_err(|error| Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))))?;
     let name = invitation.publish(&directory, &arguments.name);
     let name = name.map_err(|error| Failure::new(error.to_string()))?;
-    Ok((Held { sender, name: Some(name), published: 0 }, schema.clone(), directory))
+    Ok((Held { sender, name: Some(name), published: 0, has_all: false }, schema.clone(), directory))
 }
 
 /// Publishes each line.
@@ -159,18 +179,13 @@ fn publish_all(
             serde_json::from_slice(line).map_err(|error| wrong(&format!("it is no JSON: {error}")))?;
         let message = encode(schema, &value).map_err(|what| wrong(&what))?;
         loop {
-            while stopped.get().is_some() {
-                // A signal ends the process.
-                thread::park();
-            }
-            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-            // (None: a signal has come just now.)
-            let Some(held) = held.as_mut() else { continue };
-            match held.sender.send_timeout(&message, PATIENCE) {
-                Ok(()) => {
-                    held.published += 1;
-                    return Ok(ControlFlow::Continue(()));
-                }
+            let sent = with(held, stopped, |held| {
+                let sent = held.sender.send_timeout(&message, PATIENCE);
+                held.published += u64::from(sent.is_ok());
+                sent
+            });
+            match sent {
+                Ok(()) => return Ok(ControlFlow::Continue(())),
                 Err(SendTimeoutError::Timeout(())) => {}
                 Err(SendTimeoutError::Closed(())) => {
                     say(format_args!("{} is closed", quoted(&arguments.name)));
