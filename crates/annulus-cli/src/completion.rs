@@ -59,25 +59,64 @@ fn options_with_values(commands: &[&Command]) -> Vec<String> {
 /// How the names begin in the script for zsh.
 const POSITIONS: [&str; 3] = ["':name -- ", "'::name -- ", "'*::names -- "];
 
-/// (No `compgen -W`: that would expand the names.)
-const BASH: &str = r#"_annulus_rings() {
+/// (No `compgen -W`: that would expand the names. And no `COMP_WORDS`: bash breaks these at colons, and
+/// leaves them quoted. What it puts in place of the last word is what is behind the last such break, or
+/// behind an open quote.)
+const BASH: &str = r#"# The words of a line without their quotes; what of the last one stays (kept); and a quote that is open.
+_annulus_words() {
+    local line="$1" character word='' is_word=''
+    words=() kept='' open=''
+    while [[ -n $line ]]; do
+        character="${line:0:1}" line="${line:1}"
+        case "$open$character" in
+            "''" | '""') open='' ;;
+            "'" | '"') open="$character" kept="$word" is_word=1 ;;
+            '\' | '"\')
+                [[ -z $open || ${line:0:1} == [\\\"\$\`] ]] || word+='\'
+                word+="${line:0:1}" line="${line:1}" is_word=1
+                ;;
+            ' ' | $'\t')
+                [[ -z $is_word ]] || words+=("$word")
+                word='' kept='' is_word=''
+                ;;
+            [:=@])
+                word+="$character" is_word=1
+                [[ $COMP_WORDBREAKS != *"$character"* ]] || kept="$word"
+                ;;
+            *) word+="$character" is_word=1 ;;
+        esac
+    done
+    words+=("$word")
+}
+
+_annulus_rings() {
     _annulus "$@"
-    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}" path name index directory=()
-    [[ $COMP_CWORD -gt 1 ]] || return 0
-    case "${COMP_WORDS[1]}" in SUBCOMMANDS) ;; *) return 0 ;; esac
-    case "$cur" in -* | =) return 0 ;; esac
-    case "$prev" in OPTIONS | =) return 0 ;; esac
-    for ((index = 2; index < COMP_CWORD; index++)); do
-        if [[ ${COMP_WORDS[index]} == --directory ]]; then
-            path="${COMP_WORDS[index + 1]}"
-            [[ $path != = ]] || path="${COMP_WORDS[index + 2]}"
-            directory=(--directory "${path/#\~\//$HOME/}")
-        fi
+    local words kept open cur name path index directory=() quote="'\\''"
+    _annulus_words "${COMP_LINE:0:COMP_POINT}"
+    [[ ${#words[@]} -gt 2 ]] || return 0
+    cur="${words[${#words[@]} - 1]}"
+    case "${words[1]}" in SUBCOMMANDS) ;; *) return 0 ;; esac
+    case "$cur" in -*) return 0 ;; esac
+    case "${words[${#words[@]} - 2]}" in OPTIONS) return 0 ;; esac
+    for ((index = 2; index < ${#words[@]} - 1; index++)); do
+        case "${words[index]}" in
+            --directory) path="${words[index + 1]}" ;;
+            --directory=*) path="${words[index]#--directory=}" ;;
+            *) continue ;;
+        esac
+        directory=(--directory "${path/#\~\//$HOME/}")
     done
     COMPREPLY=()
     compopt +o default +o bashdefault 2>/dev/null
     while IFS= read -r name; do
-        [[ $name != "$cur"* ]] || COMPREPLY+=("$(printf %q "$name")")
+        [[ $name == "$cur"* ]] || continue
+        name="${name#"$kept"}"
+        case "$open" in
+            "'") name="${name//\'/"$quote"}" ;;
+            '"') name="$(printf %s "$name" | command sed 's/[\\"$`]/\\&/g')" ;;
+            *) printf -v name %q "$name" ;;
+        esac
+        COMPREPLY+=("$name")
     done < <(command annulus ls --names "${directory[@]}" 2>/dev/null)
 }
 

@@ -41,7 +41,8 @@ fn completions_have_all_subcommands() {
 
 /// Names of rings, one of which would be a command if the shell expanded it.
 #[cfg(target_os = "linux")]
-const RINGS: [&str; 4] = ["$(touch expanded)", "market-orders", "market-quotes", "with space"];
+const RINGS: [&str; 6] =
+    ["$(touch expanded)", "it's \"q\"", "market-orders", "market-quotes", "q:eur", "with space"];
 
 /// What a shell says that has the program in its path, the script in a file, and a directory of [`RINGS`].
 #[cfg(target_os = "linux")]
@@ -78,26 +79,48 @@ fn completed(shell: &str, script: &str) -> Option<String> {
 #[cfg(target_os = "linux")]
 #[test]
 fn bash_completes_names_of_rings() {
+    // Each line, and the words that bash makes of it.
     let script = r#"source ./script
-        ask() { COMP_WORDS=(annulus "$@"); COMP_CWORD=$#; _annulus_rings annulus "${!#}" "${COMP_WORDS[$# - 1]}"
-            echo "$*: ${COMPREPLY[*]}"; }
-        for name in info rm sub watch get hz top bench pub; do ask $name --directory names market; done
-        ask rm --directory = names market-orders ''
-        ask info --directory "~/names" w
-        ask sub --directory names --from ol
-        ask sub --directory names --fol
-        ask inf"#;
+        ask() { COMP_LINE="annulus $1" COMP_POINT=$((8 + ${#1})) COMP_WORDS=(annulus "${@:2}") COMP_CWORD=$(($# - 1))
+            _annulus_rings annulus "${!#}" "${COMP_WORDS[$# - 2]}"
+            echo "$1: ${COMPREPLY[*]}"; }
+        for name in info rm sub watch get hz top bench pub; do
+            ask "$name --directory names market" $name --directory names market
+        done
+        ask 'rm --directory=names market-orders ' rm --directory = names market-orders ''
+        ask 'info --directory "~/names" w' info --directory '"~/names"' w
+        ask 'sub --directory names --from ol' sub --directory names --from ol
+        ask 'sub --directory names --fol' sub --directory names --fol
+        ask inf inf
+        ask 'info --directory names with\ ' info --directory names 'with\ '
+        ask 'info --directory names with\ spac' info --directory names 'with\ spac'
+        ask "info --directory names 'with s" info --directory names "'with s"
+        ask 'info --directory names "it' info --directory names '"it'
+        ask "info --directory names it\\'" info --directory names "it\\'"
+        ask 'info --directory names q' info --directory names q
+        ask 'info --directory names q:' info --directory names q :
+        ask 'info --directory names q:e' info --directory names q : e
+        ask 'info --directory names q : e' info --directory names q : e"#;
     let said = completed("bash", script).unwrap();
     let said: Vec<_> = said.lines().collect();
     for (line, name) in said.iter().zip(["info", "rm", "sub", "watch", "get", "hz", "top", "bench", "pub"]) {
         assert_eq!(*line, format!("{name} --directory names market: market-orders market-quotes"));
     }
     let expected = [
-        r"rm --directory = names market-orders : \$\(touch\ expanded\) market-orders market-quotes with\ space",
-        r"info --directory ~/names w: with\ space",
+        r#"rm --directory=names market-orders : \$\(touch\ expanded\) it\'s\ \"q\" market-orders market-quotes q:eur with\ space"#,
+        "info --directory \"~/names\" w: with\\ space",
         "sub --directory names --from ol: oldest",
         "sub --directory names --fol: --follow",
         "inf: info",
+        r"info --directory names with\ : with\ space",
+        r"info --directory names with\ spac: with\ space",
+        r"info --directory names 'with s: with space",
+        r#"info --directory names "it: it's \"q\""#,
+        r#"info --directory names it\': it\'s\ \"q\""#,
+        "info --directory names q: q:eur",
+        "info --directory names q:: eur",
+        "info --directory names q:e: eur",
+        "info --directory names q : e: ",
     ];
     assert_eq!(said[9..], expected);
 }
