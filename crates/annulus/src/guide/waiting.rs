@@ -22,8 +22,8 @@
 //! | --- | --- | --- | --- | --- |
 //! | `broadcast::Subscriber`, `broadcast::bytes::Subscriber` | `recv`, `recv_or_lag` | `try_` | yes | yes |
 //! | `broadcast::SubscriberGroup` | `recv` | `try_` | yes | yes |
-//! | `broadcast::Subscriber`, `SubscriberGroup` | `recv_batch` | `try_` | no | yes |
-//! | the same | `recv_many` | `try_iter` | no | no |
+//! | `broadcast::Subscriber`, `SubscriberGroup` | `recv_batch` | `try_` | yes | yes |
+//! | the same | `recv_many` | `try_iter` | yes | no |
 //! | a stage of a broadcast ring | `process` | `try_` | yes | yes |
 //! | the same | `process_batch` | `try_` | yes | no |
 //! | `event::Subscriber` | `recv`, `recv_batch`, `process`, `process_batch` | `try_` | yes | yes |
@@ -67,7 +67,7 @@
 //!
 //! | verb | of | what it does |
 //! | --- | --- | --- |
-//! | `publish`, `publish_with`, `publish_batch` | a lossy ring's publisher | overwrites the oldest messages (with many publishers it may wait for one that is writing the same slot) |
+//! | `publish`, `publish_with`, `publish_batch` | a lossy ring's publisher | overwrites the oldest messages (a slot that another publisher is still writing is passed over, and readers count that message as lost) |
 //! | `latest`, `skip_to_latest` | a lossy ring's subscriber | passes what is older than the newest message |
 //! | `peek` | a consumer, an event subscriber | shows the next message, which stays |
 //! | `readable` | a consumer | shows messages that lie next to each other, which stay |

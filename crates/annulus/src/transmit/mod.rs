@@ -63,9 +63,9 @@ pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendEr
 /// assert_eq!((consumer.recv(), receiver.recv()), (Ok("hello"), Ok("hello")));
 /// ```
 ///
-/// *Lossy rings.* Their publishers wait for no subscriber, and there is always room. (Of many publishers, one
-/// may wait for another that is still writing the message of one lap before.) On a closed ring they give the
-/// message back, where their own `publish` drops it.
+/// *Lossy rings.* Their publishers wait for nobody, and there is always room. (Of many publishers, one passes
+/// over a slot that another is still writing. Readers learn how many messages are lost by that.) On a closed
+/// ring they give the message back, where their own `publish` drops it.
 #[doc(alias = "Sender")]
 #[doc(alias = "SendTo")]
 #[doc(alias = "Sink")]
