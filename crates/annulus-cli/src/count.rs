@@ -6,8 +6,8 @@ use crate::measure::Gauge;
 use crate::output::say;
 use crate::text::{counted, grouped};
 
-/// Of the thread that counts, and of the thread that ends the process after a signal: the one that comes first
-/// says it.
+/// Of the thread that counts, and of the thread that ends the process after a signal: the one that comes
+/// first says it.
 pub(crate) struct Count {
     /// What was done with them.
     verb: &'static str,

@@ -19,10 +19,19 @@ impl Page {
     /// A paragraph. The spaces that it begins with are before each of its lines. A word that is longer than
     /// the room, such as a path, stays whole.
     pub(crate) fn say(&mut self, paragraph: impl AsRef<str>) {
-        let paragraph = paragraph.as_ref();
+        self.fill(paragraph.as_ref(), false);
+    }
+
+    /// As [`say`](Self::say), of words that others have chosen: one that is longer than the room is broken.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn say_within(&mut self, paragraph: impl AsRef<str>) {
+        self.fill(paragraph.as_ref(), true);
+    }
+
+    fn fill(&mut self, paragraph: &str, breaks_words: bool) {
         let words = paragraph.trim_start_matches(' ');
         let indent = &paragraph[..paragraph.len() - words.len()];
-        let options = broken_at_words(self.room).break_words(false);
+        let options = broken_at_words(self.room).break_words(breaks_words);
         self.text += &textwrap::fill(words, options.initial_indent(indent).subsequent_indent(indent));
         self.text.push('\n');
     }

@@ -159,8 +159,8 @@ fn leave(outcome: Outcome, last_words: impl FnOnce() + Send + 'static) {
     exit(outcome.code().into());
 }
 
-/// What the first signal says, once it has come: for a subcommand that looks now and then. If it does not look,
-/// the process ends after `last_words`, as [`Signals::then`] says.
+/// What the first signal says, once it has come: for a subcommand that looks now and then. If it does not
+/// look, the process ends after `last_words`, as [`Signals::then`] says.
 ///
 /// # Errors
 ///

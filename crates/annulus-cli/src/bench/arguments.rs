@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::messages::load::SIZES;
 use crate::numbers::{self, rate, seconds};
-use crate::rings::{DirectoryOption, SEATS};
+use crate::rings::{DirectoryOption, seats};
 use crate::text::quoted;
 
 /// The most memory that a ring gets unasked.
@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
 
     /// How many subscribers, each a process
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
+    #[arg(value_parser = seats)]
     #[arg(conflicts_with_all = ["subscribe", "publish"])]
     pub(super) subscribers: u16,
 

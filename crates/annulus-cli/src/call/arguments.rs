@@ -17,6 +17,7 @@ use crate::rings::DirectoryOption;
 /// each client: this program has one of them as long as it runs. Of several servers that share a name
 /// (NAME.0, NAME.1 and so on), it asks the first that is alive.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The name of the service
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
     pub(super) directory: DirectoryOption,
 
     /// How long to wait for each answer [default: until it comes, or the server is gone]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(super) timeout: Option<Duration>,
 }
 

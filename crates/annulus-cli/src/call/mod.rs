@@ -69,13 +69,14 @@ impl Called {
     fn join(arguments: &Arguments) -> Result<Self, Failure> {
         let directory = rings::open(&arguments.directory)?;
         let named = directory.find_numbered(&arguments.name);
-        let named = named.map_err(|error| Failure::new(error.to_string()))?;
+        let named = named.map_err(|error| rings::not_found(&directory, &error))?;
         let name = quoted(named.name());
         let unusable = |error: &dyn Display| Failure::new(format!("{name} can't be used: {error}"));
         let invitation = Invitation::find(&named).map_err(|error| rings::unusable(named.name(), &error))?;
         let (question, answer) = service_types(&invitation).map_err(|error| match error {
             AttachError::Kind { found, .. } => {
-                Failure::new(format!("{name} is a {found}, and no service: {}", rings::verb_for(found)))
+                let (what, verb) = (rings::is_a(found), rings::verb_for(found));
+                Failure::new(format!("{name} {what}, and no service: {verb}"))
             }
             error => unusable(&error),
         })?;

@@ -20,6 +20,7 @@ use super::cpu_list;
 /// is in the table as hidden. While it measures, two CPUs are busy; other programs on them make the figures
 /// worse.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{NOTES}\n\n{EXAMPLES}"))]
 pub(crate) struct Arguments {
     /// The CPUs to measure between, such as `0,1,4-7` [default: those on which this program may run, at most

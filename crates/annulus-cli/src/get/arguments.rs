@@ -11,6 +11,7 @@ use crate::rings::DirectoryOption;
 /// value is a line: the key of its cell, or else the number, and its fields, as the schema names them. The
 /// table is mapped read-only, and nobody waits for this program.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The name of the table

@@ -39,8 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let stopped = first_signal(move || unread.tell_unread())?;
     count.are("value");
     let name = &arguments.name;
-    let named = rings::open(&arguments.directory)?.find(name);
-    let named = named.map_err(|error| Failure::new(error.to_string()))?;
+    let named = rings::find(&rings::open(&arguments.directory)?, name)?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
     let unusable = |error: &dyn std::fmt::Display| {
         let name = quoted(name);

@@ -18,6 +18,7 @@ use crate::rings::DirectoryOption;
 /// two looks share the time between these: with --spin it does not sleep, so that gaps of less than a
 /// millisecond are told apart.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The name of the ring

@@ -48,10 +48,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let kind = observer.info().kind();
     let count = || observer.numbers().map(|numbers| numbers.published);
     let (Some(published), false) = (count(), kind == ShmKind::Bytes) else {
-        let name = quoted(name);
-        return Err(Failure::new(format!(
-            "{name} is a {kind}, whose messages can't be counted from outside"
-        )));
+        let (name, what) = (quoted(name), rings::is_a(kind));
+        let things = if kind == ShmKind::Watch { "changes" } else { "messages" };
+        return Err(Failure::new(format!("{name} {what}, whose {things} can't be counted from outside")));
     };
 
     let begun_ns = now_ns();

@@ -10,9 +10,9 @@ use annulus::shm::dynamic::Start;
 use clap::{Args, ValueEnum};
 
 use crate::messages::piece::BYTES;
-use crate::numbers::{count, seconds, size, whole_in};
+use crate::numbers::{rate, seconds, size, whole_in};
 use crate::outcome::Failure;
-use crate::rings::{DirectoryOption, SEATS};
+use crate::rings::{DirectoryOption, seats};
 use crate::text::grouped;
 
 /// How many slots a ring has if nobody says.
@@ -38,6 +38,7 @@ const SIZE_MAX: usize = 1 << 30;
 /// subscribers are told so and end with 1. (With --json they are told that it has died, if the ring is its
 /// own.)
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
     /// The name by which others find the ring
@@ -65,8 +66,10 @@ pub(crate) struct PublishArguments {
     size: Option<usize>,
 
     /// Publish no more lines in a second than this
-    #[arg(long, value_name = "LINES", value_parser = count)]
-    pub(super) rate: Option<u64>,
+    ///
+    /// Such as 1000 or 0.5.
+    #[arg(long, value_name = "LINES", value_parser = rate, allow_hyphen_values = true)]
+    pub(super) rate: Option<f64>,
 
     /// Lose no line: begin when a subscriber has come, and wait for the slowest
     ///
@@ -78,7 +81,7 @@ pub(crate) struct PublishArguments {
 
     /// With --lossless: begin when so many subscribers have come
     #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "lossless")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
+    #[arg(value_parser = seats)]
     pub(super) subscribers: u16,
 
     /// Each line is a message, as JSON, for a ring that is there
@@ -103,7 +106,7 @@ pub(crate) struct PublishArguments {
     ///
     /// `annulus sub`, `annulus top` and other programs then tell a publisher that hangs, by its silence.
     /// (With --json it is for a ring that this makes, by --schema.)
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(super) deadline: Option<Duration>,
 
     /// Stay when the input has ended, so that a subscriber that comes later finds the last lines; until
@@ -163,6 +166,7 @@ impl PublishArguments {
 /// one. Lost are those that the ring no longer had when this process came to read them. With --from oldest
 /// these are also the lines that were overwritten before this process came.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = SUBSCRIBE_EXAMPLES)]
 pub(crate) struct SubscribeArguments {
     /// The name of the ring
@@ -185,8 +189,9 @@ pub(crate) struct SubscribeArguments {
 
     /// If there is no such ring, wait for it; begin with the oldest line that is there
     ///
-    /// It says on standard error that it waits. So no line is missed of an `annulus pub` that begins at the same time. With `--from newest` it begins
-    /// with the first line of a ring that it has waited for, and with the next line of one that is there.
+    /// It says on standard error that it waits. So no line is missed of an `annulus pub` that begins at
+    /// the same time. With `--from newest` it begins with the first line of a ring that it has waited for,
+    /// and with the next line of one that is there.
     #[arg(long)]
     pub(super) wait: bool,
 
@@ -205,11 +210,11 @@ pub(crate) struct SubscribeArguments {
     /// of the schema, is said on standard error.
     ///
     /// The keys of a line: `line`, its number, from 0 on; `text`, without the line feed (bytes that are no
-    /// UTF-8 are replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this
-    /// one. For the first one, `lost` is how many were lost before it. (What is lost after the last one is
-    /// said on standard error only.) With --follow, each end and each beginning of a publisher is a line of
-    /// its own, with `process`, its number, and `change`: `began`, `overdue`, `ended`, `failed` (also where it
-    /// was stopped before the end of its input), or `died`.
+    /// UTF-8 are replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and
+    /// this one. For the first one, `lost` is how many were lost before it. (What is lost after the last
+    /// one is said on standard error only.) With --follow, each end and each beginning of a publisher is a
+    /// line of its own, with `process`, its number, and `change`: `began`, `overdue`, `ended`, `failed`
+    /// (also where it was stopped before the end of its input), or `died`.
     #[arg(long)]
     pub(super) json: bool,
 }

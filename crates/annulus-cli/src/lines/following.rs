@@ -9,8 +9,7 @@ use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, 
 use serde::Serialize;
 
 use super::arguments::SubscribeArguments;
-use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print};
-use super::say_if_waiting;
+use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print, say_if_waiting};
 use crate::count::Count;
 use crate::messages::piece::{Lines, Piece};
 use crate::outcome::{Failure, Outcome};
@@ -233,8 +232,8 @@ fn unusable(directory: &Directory, name: &str, error: FindError) -> Failure {
 
 /// Why there is no ring.
 fn missing(directory: &Directory, name: &str) -> Failure {
-    match directory.find(name) {
-        Err(error) => failed(&error),
+    match rings::find(directory, name) {
+        Err(failure) => failure,
         // It came this moment, or has gone.
         Ok(_) => Failure::new(format!("there was no ring {}; try again, or take --wait", quoted(name))),
     }

@@ -27,11 +27,9 @@ pub(crate) use arguments::{PublishArguments, SubscribeArguments};
 
 use crate::messages::piece::Piece;
 use crate::outcome::{Failure, Outcome};
-use crate::output::say;
 use crate::rings;
 use crate::signals::Signals;
 use crate::stop::Stop;
-use crate::text::quoted;
 
 /// `annulus pub`.
 pub(crate) fn publish(arguments: &PublishArguments) -> Result<Outcome, Failure> {
@@ -54,13 +52,15 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
     Signals::watch()?.then(end, move || unread.count().tell_unread())?;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
     let start = arguments.begin(&directory);
-    say_if_waiting(arguments, &directory);
+    if arguments.wait {
+        printing::say_if_waiting(arguments, &directory);
+    } else {
+        rings::find(&directory, &arguments.name)?;
+    }
     let invitation = find(arguments, &directory)?;
     let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
-    if info.kind() == ShmKind::Watch {
-        let name = quoted(&arguments.name);
-        let verb = rings::verb_for(info.kind());
-        return Err(Failure::new(format!("{name} has newest values, and no messages: {verb}")));
+    if let Some(failure) = printing::unprinted(&arguments.name, info.kind()) {
+        return Err(failure);
     }
     if matches!(info.kind(), ShmKind::BroadcastBytes | ShmKind::LosslessBytes) {
         return records::run(arguments, &invitation, info.kind(), start, &stop);
@@ -69,16 +69,6 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
         return json::print(arguments, &invitation, &info, start, &stop);
     }
     printing::run(arguments, &invitation, info, start, &stop)
-}
-
-/// Says what a subscriber waits for, if there is no such ring.
-fn say_if_waiting(arguments: &SubscribeArguments, directory: &Directory) {
-    let name = &arguments.name;
-    let found = directory.find(name);
-    if arguments.wait && matches!(found, Err(NameError::NotFound { .. } | NameError::Dead { .. })) {
-        let path = directory.path().to_string_lossy();
-        say(format_args!("waiting for a ring {} in {}", quoted(name), quoted(&path)));
-    }
 }
 
 /// The ring, as soon as it is there if the user wants to wait for it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use annulus::broadcast::{Foreign, MayLose, Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
 use annulus::shm::dynamic::Start;
-use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShmKind};
+use annulus::shm::{AttachError, Directory, Invitation, NameError, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
@@ -31,6 +31,16 @@ pub(super) const SHOWN_EACH: u64 = 64;
 
 /// How long a subscriber that nothing can close waits without a look whether it is to stop.
 pub(super) const STOP_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Says what a subscriber waits for, if there is no such ring.
+pub(super) fn say_if_waiting(arguments: &SubscribeArguments, directory: &Directory) {
+    let name = &arguments.name;
+    let found = directory.find(name);
+    if arguments.wait && matches!(found, Err(NameError::NotFound { .. } | NameError::Dead { .. })) {
+        let path = directory.path().to_string_lossy();
+        say(format_args!("waiting for a ring {} in {}", quoted(name), quoted(&path)));
+    }
+}
 
 /// Prints all lines up to the end.
 pub(super) fn run(
@@ -228,6 +238,19 @@ fn newest(subscriber: &mut Subscriber<Piece, Foreign>) -> Option<Piece> {
     }
 }
 
+/// Why nothing of a ring of this kind is printed, if so.
+pub(super) fn unprinted(name: &str, kind: ShmKind) -> Option<Failure> {
+    use ShmKind::{Bytes, Frames, LosslessFrames, Service, Watch};
+    let why = match kind {
+        Bytes | Frames | LosslessFrames => ", which has no form as lines",
+        Watch => ", and no messages",
+        Service => "",
+        _ => return None,
+    };
+    let (name, what, verb) = (quoted(name), rings::is_a(kind), rings::verb_for(kind));
+    Some(Failure::new(format!("{name} {what}{why}: {verb}")))
+}
+
 /// What has the name is something else.
 pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) -> Failure {
     if let AttachError::Kind { found: ShmKind::Lossless | ShmKind::MpLossless, wanted: ShmKind::Lossy } =
@@ -238,10 +261,22 @@ pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) 
             quoted(name)
         ));
     }
+    if let Some(failure) = info.as_ref().and_then(|info| unprinted(name, info.kind())) {
+        return failure;
+    }
+    let remedy = match &info {
+        Some(info) if !info.schema().is_ok_and(|schema| schema.is_some()) => {
+            if rings::has_messages(info.kind()) {
+                "`annulus watch` prints them in hex"
+            } else {
+                "without a schema nobody knows what is in them"
+            }
+        }
+        _ => "--json prints messages of any ring that says what they are",
+    };
     let (bytes, why) = (size_of::<Piece>(), rings::mismatch(info, error));
     Failure::new(format!(
-        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}; --json prints messages of any \
-         ring that says what they are",
+        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}; {remedy}",
         quoted(name)
     ))
 }

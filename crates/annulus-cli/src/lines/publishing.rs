@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::SendTimeoutError;
 use annulus::broadcast::{Lossless, Lossy, Publisher};
 use annulus::shm::{Directory, PublishedName};
 
 use super::arguments::PublishArguments;
 use crate::count::Count;
+use crate::measure::Schedule;
 use crate::messages::piece::{Piece, pieces};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
@@ -128,7 +128,7 @@ impl<M: Ring> Shared<M> {
     /// Publishes a piece. A lossless ring that is full waits.
     fn publish(&self, piece: Piece) {
         let sends = |held: &mut Held<M>| M::publish_timeout(&mut held.publisher, piece, PATIENCE);
-        while let Err(SendTimeoutError::Timeout(_)) = self.with(sends) {}
+        while !self.with(sends) {}
     }
 
     /// Closes the ring, takes its name back, and says how many lines it has had. If not all of the input is
@@ -138,12 +138,8 @@ impl<M: Ring> Shared<M> {
         // (To the end, so that neither thread ends the process while the other one closes the ring.)
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Held { mut publisher, name, has_all }) = held.take() else { return };
-        let told = if has_all {
-            Ok(())
-        } else {
-            M::publish_timeout(&mut publisher, Piece::failed(self.count.get()), LAST_WAIT)
-        };
-        if told.is_ok() {
+        let failed = Piece::failed(self.count.get());
+        if has_all || M::publish_timeout(&mut publisher, failed, LAST_WAIT) {
             publisher.close();
         } else {
             mem::forget(publisher);
@@ -171,7 +167,11 @@ pub(super) fn await_subscribers(arguments: &PublishArguments, directory: &Direct
         format!(" --directory {path}")
     });
     let json = if arguments.json { " --json" } else { "" };
-    let command = format!("`annulus sub {}{}{json}`", shell_word(name), option.unwrap_or_default());
+    let (word, options) = (shell_word(name), option.unwrap_or_default() + json);
+    // (A name that begins with a hyphen would be taken for an option.)
+    let arguments =
+        if name.starts_with('-') { format!("{options} -- {word}") } else { format!(" {word}{options}") };
+    let command = format!("`annulus sub{arguments}`");
     let each = if count == 1 { "it" } else { "each" };
     say(format_args!(
         "waiting for {} of {} before the first line: start {each} with {command}, or stop with Ctrl-C",
@@ -229,9 +229,7 @@ pub(super) fn each_line(
             )));
         }
         if let Some(rate) = arguments.rate {
-            let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
-            let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-            thread::sleep(due.saturating_sub(begun.elapsed()));
+            thread::sleep(Schedule::new(rate).due(number).saturating_sub(begun.elapsed()));
         }
         if let ControlFlow::Break(outcome) = publish(number, &line)? {
             return Ok(outcome);

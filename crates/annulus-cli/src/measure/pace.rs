@@ -43,6 +43,12 @@ impl Schedule {
         (index as f64 * self.interval_ns) as u64
     }
 
+    /// As a time.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn due(self, index: u64) -> Duration {
+        Duration::from_nanos(self.due_ns(index))
+    }
+
     /// Waits until message `index` is due, in a schedule that began at `start_ns` by the clock `now_ns`; not
     /// at all if it was due before. Ends early when `shutdown` is triggered.
     pub(crate) fn wait(self, index: u64, start_ns: u64, now_ns: impl Fn() -> u64, shutdown: &Shutdown) {

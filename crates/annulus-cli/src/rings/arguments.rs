@@ -10,6 +10,7 @@ use super::directory::DirectoryOption;
 /// It looks at the files of the names, and maps the header of each ring for a moment, read-only. It disturbs
 /// nobody.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = LIST_EXAMPLES)]
 pub(crate) struct ListArguments {
     #[command(flatten)]
@@ -34,6 +35,7 @@ pub(crate) struct ListArguments {
 ///
 /// It maps the ring for a moment, read-only, and disturbs nobody.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArguments {
     /// The name of the ring
@@ -64,6 +66,7 @@ pub(crate) struct InfoArguments {
 /// that is alive is removed with --force only. Processes that have that ring keep it, but no other one
 /// finds it any more.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = REMOVE_EXAMPLES)]
 pub(crate) struct RemoveArguments {
     /// The names, as `annulus ls` shows them

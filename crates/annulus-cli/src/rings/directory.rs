@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use annulus::shm::{AttachError, Directory, DirectoryError, FindError, NamedRing, RingInfo, RingObserver};
+use annulus::shm::{
+    AttachError, Directory, DirectoryError, FindError, NameError, NamedRing, RingInfo, RingObserver,
+};
 use clap::Args;
 
 use crate::messages::described;
 use crate::outcome::Failure;
-use crate::text::quoted;
+use crate::text::{printable, quoted};
 
 /// Where the names are.
 #[derive(Args)]
@@ -91,13 +93,32 @@ pub(crate) fn open_or_make(option: &DirectoryOption) -> Result<Directory, Failur
     })
 }
 
+/// The ring that has this name.
+///
+/// # Errors
+///
+/// There is no such ring, or its process is dead.
+pub(crate) fn find(directory: &Directory, name: &str) -> Result<NamedRing, Failure> {
+    directory.find(name).map_err(|error| not_found(directory, &error))
+}
+
+/// What keeps this process from the name of a ring. Where there is none of that name, it says where it has
+/// looked, and what else to do.
+pub(crate) fn not_found(directory: &Directory, error: &NameError) -> Failure {
+    let NameError::NotFound { .. } = error else { return Failure::new(error.to_string()) };
+    let path = printable(&directory.path().to_string_lossy());
+    Failure::new(format!(
+        "{error} in `{path}`: `annulus ls` lists the rings of a directory, and --directory names another one"
+    ))
+}
+
 /// The ring of this name, to be looked at.
 ///
 /// # Errors
 ///
 /// There is no such ring, its process is dead, or it can't be understood.
 pub(crate) fn observe(directory: &Directory, name: &str) -> Result<(NamedRing, RingObserver), Failure> {
-    let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
+    let named = find(directory, name)?;
     let observer = RingObserver::of(&named).map_err(|error| unusable(name, &error))?;
     Ok((named, observer))
 }

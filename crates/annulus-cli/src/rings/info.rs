@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::directory::observe;
 use super::processes::{Processes, own_name};
-use super::sample::{Process, Reader};
+use super::sample::{Process, Reader, word_bytes};
 use super::sampler;
 use crate::messages::{Decoder, Newest, Object, clock, name as type_name, newest, newest_to_text};
 use crate::outcome::Failure;
@@ -44,6 +44,9 @@ pub(super) struct Info {
     published: Option<u64>,
     /// How many messages wait, if that is known.
     pending: Option<u64>,
+    /// What these numbers count, in bytes, if these are no messages.
+    #[serde(skip)]
+    unit: Option<u64>,
     /// How long the publisher is silent at most, as it has promised.
     deadline_ns: Option<u64>,
     readers: Vec<ReaderInfo>,
@@ -138,6 +141,11 @@ impl ReaderInfo {
     }
 }
 
+/// So many words of a queue of records, whose records are not counted.
+fn of_unit(count: u64, bytes: u64) -> String {
+    format!("{} of {bytes} bytes each", counted(count, "word"))
+}
+
 /// What the questions and the answers of a service are.
 fn exchange(schema: &Schema) -> Vec<(&'static str, String)> {
     let Kind::Struct(fields) = &*schema.kind else { return Vec::new() };
@@ -209,6 +217,7 @@ impl Info {
             lines,
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
+            unit: word_bytes(info.kind()),
             deadline_ns: info
                 .deadline()
                 .map(|deadline| u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX)),
@@ -248,8 +257,9 @@ impl Info {
         ];
         lines.extend(self.lines.iter().cloned());
         if let Some(published) = self.published {
-            lines.push(("Published", grouped(published)));
-            lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), grouped)));
+            let counted = |count| self.unit.map_or_else(|| grouped(count), |unit| of_unit(count, unit));
+            lines.push(("Published", counted(published)));
+            lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), counted)));
         }
         lines.extend(
             self.deadline_ns.map(|ns| ("Deadline", format!("{} between two messages", duration(ns)))),
@@ -262,7 +272,7 @@ impl Info {
         lines.extend(self.readers.iter().map(|reader| ("Reader", reader.to_text())));
         let mut page = Page::new(room);
         for (key, value) in lines {
-            page.say(format!("{:<11}{value}", format!("{key}:")));
+            page.say_within(format!("{:<11}{value}", format!("{key}:")));
         }
         page.into_text()
     }

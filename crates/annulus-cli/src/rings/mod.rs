@@ -24,10 +24,12 @@ pub(crate) mod sampler;
 use annulus::shm::{Directory, Entry, NameError, PeerState};
 
 pub(crate) use arguments::{InfoArguments, ListArguments, RemoveArguments};
-pub(crate) use directory::{DirectoryOption, mismatch, observe, open, open_or_make, unusable};
+pub(crate) use directory::{
+    DirectoryOption, find, mismatch, not_found, observe, open, open_or_make, unusable,
+};
 pub(crate) use info::{FramesInfo, ReaderInfo};
-pub(crate) use ring::{Ring, SEATS, is_read, not_made, wait_for_readers};
-pub(crate) use sample::{has_messages, is_lossless, verb_for};
+pub(crate) use ring::{Ring, SEATS, is_read, not_made, seats, wait_for_readers};
+pub(crate) use sample::{has_messages, is_a, is_lossless, verb_for};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -70,7 +72,7 @@ pub(crate) fn remove(arguments: &RemoveArguments) -> Result<Outcome, Failure> {
         if let Err(error) = directory.remove(name, arguments.force) {
             refused.push(match error {
                 NameError::Taken { .. } => format!("{error}, and is removed by --force only"),
-                error => error.to_string(),
+                error => not_found(&directory, &error).to_string(),
             });
         }
     }

@@ -14,10 +14,17 @@ use bytemuck::Pod;
 use super::processes::Processes;
 use super::sample::Process;
 use super::sampler::readers;
+use crate::numbers::whole_in;
 use crate::outcome::Failure;
 
 /// How many subscribers of a lossless ring the publisher waits for, at most.
 pub(crate) const SEATS: u16 = 64;
+
+/// Parses for how many subscribers it is to wait.
+pub(crate) fn seats(text: &str) -> Result<u16, String> {
+    let count = whole_in(text, 1..=SEATS.into())?;
+    Ok(count.try_into().expect("it is in the range of another `u16`"))
+}
 
 /// The time between two looks at which processes have come.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
@@ -34,16 +41,12 @@ pub(crate) trait Ring: Mode + Sized {
     /// Publishes `message`, and says whether it could.
     fn publish<T: Message + Pod>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
 
-    /// Publishes `message`, and waits for subscribers no longer than `timeout`.
-    ///
-    /// # Errors
-    ///
-    /// The slowest subscriber has taken too long.
+    /// Publishes `message`, and waits for subscribers no longer than `timeout`. False if that was too short.
     fn publish_timeout<T: Message + Pod>(
         publisher: &mut Publisher<T, Self>,
         message: T,
         timeout: Duration,
-    ) -> Result<(), SendTimeoutError<T>>;
+    ) -> bool;
 }
 
 impl Ring for Lossy {
@@ -63,9 +66,9 @@ impl Ring for Lossy {
         publisher: &mut Publisher<T>,
         message: T,
         _timeout: Duration,
-    ) -> Result<(), SendTimeoutError<T>> {
+    ) -> bool {
         publisher.publish(message);
-        Ok(())
+        true
     }
 }
 
@@ -85,8 +88,8 @@ impl Ring for Lossless {
         publisher: &mut Publisher<T, Self>,
         message: T,
         timeout: Duration,
-    ) -> Result<(), SendTimeoutError<T>> {
-        publisher.publish_timeout(message, timeout)
+    ) -> bool {
+        !matches!(publisher.publish_timeout(message, timeout), Err(SendTimeoutError::Timeout(_)))
     }
 }
 

@@ -143,7 +143,7 @@ impl Ring {
 
     /// What its numbers count, in bytes, if these are no messages.
     pub(crate) fn word_bytes(&self) -> Option<u64> {
-        (self.header?.kind == ShmKind::Bytes).then_some(8)
+        word_bytes(self.header?.kind)
     }
 
     /// Whether all its readers say how far they are.
@@ -176,6 +176,16 @@ pub(crate) fn is_lossless(kind: ShmKind) -> bool {
 /// Whether it is a broadcast ring whose messages can be looked at.
 pub(crate) fn has_messages(kind: ShmKind) -> bool {
     matches!(kind, ShmKind::Lossy | ShmKind::MpLossy) || is_lossless(kind)
+}
+
+/// What the numbers of such a ring count, in bytes, if these are no messages.
+pub(crate) fn word_bytes(kind: ShmKind) -> Option<u64> {
+    (kind == ShmKind::Bytes).then_some(8)
+}
+
+/// That a ring is of this kind, behind its name.
+pub(crate) fn is_a(kind: ShmKind) -> String {
+    if kind == ShmKind::Watch { "has newest values".into() } else { format!("is a {kind}") }
 }
 
 /// Which subcommand is for such a ring.

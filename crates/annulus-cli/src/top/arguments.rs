@@ -21,6 +21,7 @@ use crate::rings::DirectoryOption;
 /// says how far each reader is behind in time: how long ago the message was published that it takes next. A
 /// hundred looks a second at those with a seat make a histogram of it.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Begin with the page of this ring; where standard output is no terminal, print that page
@@ -31,6 +32,7 @@ pub(crate) struct Arguments {
 
     /// The time between two looks, in seconds, from 0.1 on
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    #[arg(allow_hyphen_values = true)]
     pub(super) interval: Duration,
 
     /// Look for one interval, and print everything as one JSON object.

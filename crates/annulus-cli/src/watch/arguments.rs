@@ -11,6 +11,7 @@ use crate::rings::DirectoryOption;
 /// the ring has none, or what is there is no message of it. It maps the ring read-only, takes no seat, and
 /// keeps nobody waiting. So it misses messages of a fast publisher, and says how many.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The name of the ring

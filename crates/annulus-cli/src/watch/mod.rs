@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{PeerState, ShmKind};
+use annulus::shm::PeerState;
 
 pub(crate) use arguments::Arguments;
 
@@ -48,9 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
     if !rings::has_messages(info.kind()) {
-        let (name, kind) = (quoted(name), info.kind());
-        let (no_ring, verb) = (kind == ShmKind::Watch, rings::verb_for(kind));
-        let what = if no_ring { "has newest values".into() } else { format!("is a {kind}") };
+        let (name, what, verb) = (quoted(name), rings::is_a(info.kind()), rings::verb_for(info.kind()));
         return Err(Failure::new(format!("{name} {what}: only broadcast rings can be watched; {verb}")));
     }
     let decoder = if arguments.hex {

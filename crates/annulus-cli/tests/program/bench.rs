@@ -297,7 +297,7 @@ fn wrong_arguments_are_refused_with_a_correction() {
         (&["--size", "many"], "`many` is no size"),
         (&["--capacity", "1"], "at least 2 slots"),
         (&["--capacity", "99999999999999"], "--capacity 99999999999999"),
-        (&["--subscribers", "0"], "1..=64"),
+        (&["--subscribers", "0"], "from 1 to 64"),
         (&["--publish", "--subscribe"], "cannot be used with"),
         (&["--subscribe", "--size", "64"], "cannot be used with"),
         (&["--subscribe", "--rate", "64"], "cannot be used with"),

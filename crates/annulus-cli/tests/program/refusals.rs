@@ -9,7 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use annulus::Settings;
-use annulus::shm::{Directory, Fingerprint, PublishedName, Shared, broadcast, recv_fd};
+use annulus::shm::{
+    Directory, Fingerprint, PublishedName, Shared, WhenGone, broadcast, bytes, recv_fd, service, watch,
+};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
 use crate::names::Names;
@@ -243,5 +245,118 @@ fn rings_of_another_user_are_refused() {
             let mut command = names.command(&subcommand, &arguments);
             refusal(command.uid(60_002).gid(60_002), names.path.to_str().unwrap());
         }
+    }
+}
+
+/// A value that begins with a hyphen is a value: what is wrong with it is said.
+#[test]
+fn negative_values_are_refused_as_values() {
+    for (subcommand, arguments, option) in [
+        ("pub", &["x", "--capacity", "-1"][..], "--capacity"),
+        ("pub", &["x", "--size", "-1"], "--size"),
+        ("pub", &["x", "--rate", "-0.5"], "--rate"),
+        ("pub", &["x", "--lossless", "--subscribers", "-1"], "--subscribers"),
+        ("pub", &["x", "--deadline", "-1"], "--deadline"),
+        ("pub", &["x", "--mode", "-1"], "--mode"),
+        ("sub", &["x", "--count", "-1"], "--count"),
+        ("sub", &["x", "--last", "-1"], "--last"),
+        ("watch", &["x", "--count", "-1"], "--count"),
+        ("get", &["x", "--changes", "--count", "-1"], "--count"),
+        ("hz", &["x", "--count", "-1"], "--count"),
+        ("hz", &["x", "--seconds", "-1"], "--seconds"),
+        ("call", &["x", "--timeout", "-1"], "--timeout"),
+        ("bench", &["x", "--subscribers", "-1"], "--subscribers"),
+        ("top", &["--interval", "-1"], "--interval"),
+    ] {
+        let output = Names::new("negative").command(subcommand, arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let value = arguments[arguments.len() - 1];
+        let expected = format!("error: invalid value '{value}' for '{option} <");
+        assert!(output.status.code() == Some(2) && said.starts_with(&expected), "{subcommand}: {said}");
+    }
+    let output = support::annulus("doctor").args(["--cores", "-1"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: invalid value '-1' for '--cores <LIST>': `-1` is no CPU"), "{said}");
+}
+
+/// As this program writes numbers, and refuses them.
+#[test]
+fn numbers_of_subscribers_are_written_as_others() {
+    let said = |subcommand: &str, count: &str| {
+        // (Of a directory that can't be, so that a good number goes no further.)
+        let mut command = support::annulus(subcommand);
+        command.args(["x", "--directory", "/proc/nowhere", "--lossless", "--subscribers", count]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for subcommand in ["pub", "bench"] {
+        for count in ["0", "65", "1e18", "many"] {
+            let said = said(subcommand, count);
+            assert!(said.contains("must be a whole number from 1 to 64"), "{subcommand} {count}: {said}");
+        }
+        for count in ["1", "6e1", "0_2"] {
+            let said = said(subcommand, count);
+            assert!(said.contains("/proc/nowhere"), "{subcommand} {count}: {said}");
+        }
+    }
+}
+
+/// Where it has looked, and what else to do.
+#[test]
+fn name_that_is_not_there_has_its_directory() {
+    let names = Names::new("nowhere");
+    Directory::open(&names.path).unwrap();
+    let path = names.path.to_str().unwrap();
+    for (subcommand, more) in [
+        ("sub", &[][..]),
+        ("sub", &["--follow"]),
+        ("watch", &[]),
+        ("get", &[]),
+        ("call", &["1"]),
+        ("hz", &[]),
+        ("info", &[]),
+        ("top", &[]),
+        ("rm", &[]),
+        ("pub", &["--json"]),
+    ] {
+        let said = refusal(&mut names.command(subcommand, &[&["nobody"], more].concat()), path);
+        let expected = format!("error: there is no ring \"nobody\" in `{path}`: `annulus ls` lists ");
+        assert!(said.starts_with(&expected), "{subcommand}: {said}");
+    }
+}
+
+/// What is for it is said, and no option that does not help.
+#[test]
+fn rings_of_no_lines_are_refused_with_what_is_for_them() {
+    let names = Names::new("no-lines");
+    let directory = Directory::open(&names.path).unwrap();
+    let records = bytes::producer(Settings::new(64), WhenGone::Close).unwrap();
+    let _records = records.invitation.publish(&directory, "records").unwrap();
+    let asked = service::Builder::new(Settings::new(2)).clients(2).build::<u64, u64>().unwrap();
+    let _asked = asked.invitation.publish(&directory, "service").unwrap();
+    let values = watch::sender(1.5_f64).unwrap();
+    let _values = values.invitation.publish(&directory, "values").unwrap();
+    for more in [&[][..], &["--json"], &["--follow"]] {
+        for (name, expected) in [
+            ("records", "is a queue of records, which has no form as lines: `annulus info` says what it is"),
+            ("service", "is a service: `annulus call` asks it"),
+            ("values", "has newest values, and no messages: `annulus get` prints its values"),
+        ] {
+            let said = refusal(names.command("sub", &[name]).args(more), name);
+            assert_eq!(said, format!("error: `{name}` {expected}\n"), "{more:?}");
+        }
+    }
+    for (subcommand, more, expected) in [
+        ("call", &["1"][..], "`values` has newest values, and no service: `annulus get` prints its values"),
+        ("hz", &[], "`values` has newest values, whose changes can't be counted from outside"),
+        (
+            "pub",
+            &["--json"],
+            "`values` has newest values, which only its sender changes: `annulus get` prints",
+        ),
+    ] {
+        let said = refusal(names.command(subcommand, &["values"]).args(more), "values");
+        assert!(said.contains(expected), "{subcommand}: {said}");
     }
 }

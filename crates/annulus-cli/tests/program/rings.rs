@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
 use annulus::Settings;
-use annulus::shm::{Directory, Invitation, Shared, broadcast, frames};
+use annulus::shm::{Directory, Invitation, Shared, WhenGone, broadcast, bytes, frames};
 use serde_json::Value;
 
 /// What it prints to standard output and to standard error, and its exit code.
@@ -436,4 +436,34 @@ fn users_of_a_group_share_a_ring() {
     publisher.wait().unwrap();
     assert_eq!(run(by(60_002, "rm").arg("quotes")), (String::new(), String::new(), 0));
     assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+}
+
+/// Its numbers count words, and say so.
+#[test]
+fn queue_of_records_has_numbers_of_words() {
+    let names = Names::new("info-words");
+    let directory = Directory::open(&names.path).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        bytes::producer(Settings::new(64), WhenGone::Close).unwrap();
+    let _name = invitation.publish(&directory, "records").unwrap();
+    producer.write(b"one").unwrap();
+    producer.write(b"two and more").unwrap();
+    let (said, _, _) = run(&mut names.command("info", &["records"]));
+    for line in ["Published: 5 words of 8 bytes each\n", "Waiting:   5 words of 8 bytes each\n"] {
+        assert!(said.contains(line), "{line} is not in\n{said}");
+    }
+}
+
+/// However long the name is that another process has chosen.
+#[test]
+fn info_is_no_wider_than_the_terminal() {
+    let names = Names::new("info-wide");
+    let directory = Directory::open(&names.path).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    let name = "x".repeat(200);
+    let _name = invitation.publish(&directory, &name).unwrap();
+    let (said, _, code) = run(names.command("info", &[&name]).env("COLUMNS", "60"));
+    assert!(code == 0 && said.lines().all(|line| line.len() <= 60), "{said}");
+    let shown: String = said.split("Kind:").next().unwrap().split_whitespace().skip(1).collect();
+    assert_eq!(shown, name);
 }

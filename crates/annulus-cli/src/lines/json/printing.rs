@@ -6,7 +6,7 @@ use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::broadcast::Mark;
 use annulus::shm::dynamic::{OpenError, Receiver, Start};
-use annulus::shm::{Invitation, PeerState, RingInfo, ShmKind};
+use annulus::shm::{Invitation, PeerState, RingInfo};
 use annulus::{RecvTimeoutError, TryRecvError, WaitStrategy};
 
 use super::super::arguments::SubscribeArguments;
@@ -33,7 +33,6 @@ pub(in crate::lines) fn run(
     let receiver = Receiver::join(invitation, &of, WaitStrategy::default(), start);
     let receiver = receiver.map_err(|error| {
         Failure::new(match error {
-            OpenError::Kind(ShmKind::Service) => format!("{name} is a service: `annulus call` asks it"),
             OpenError::Kind(kind) => format!("{name} is a {kind}, whose messages have no fields"),
             error => format!("{name} can't be used: {}", reason(&error)),
         })

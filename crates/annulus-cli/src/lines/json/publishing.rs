@@ -124,7 +124,7 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
         )));
     }
     let directory = rings::open(&arguments.directory)?;
-    let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
+    let named = rings::find(&directory, name)?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
     let unusable =
         |error: &dyn std::fmt::Display| Failure::new(format!("{} can't be used: {error}", quoted(name)));
@@ -135,6 +135,11 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
         OpenError::Kind(ShmKind::Service) => {
             Failure::new(format!("{} is a service: `annulus call` asks it", quoted(name)))
         }
+        OpenError::Kind(ShmKind::Watch) => Failure::new(format!(
+            "{} has newest values, which only its sender changes: {}",
+            quoted(name),
+            rings::verb_for(ShmKind::Watch),
+        )),
         OpenError::Kind(kind) => Failure::new(format!(
             "{} is a {kind}, and has its one publisher: a broadcast ring of several publishers or a queue of \
              several producers takes this one too; or make a ring of another name by --schema",
@@ -155,8 +160,10 @@ fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, D
     } else {
         Sender::lossy(settings, &of)
     };
-    let Shared { handle: sender, invitation, .. } =
-        made.map_err(|error| Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))))?;
+    let Shared { handle: sender, invitation, .. } = made.map_err(|error| match error {
+        OpenError::Share(error) => rings::not_made(arguments.capacity(), &error),
+        error => Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))),
+    })?;
     let name = invitation.publish(&directory, &arguments.name);
     let name = name.map_err(|error| Failure::new(error.to_string()))?;
     Ok((Held { sender, name: Some(name), published: 0, has_all: false }, schema.clone(), directory))

@@ -103,6 +103,19 @@ fn signals_end_both_sides() {
     }
 }
 
+/// A name that begins with a hyphen stands where it is no option.
+#[test]
+fn advice_is_a_command_that_works() {
+    let names = Names::new("advice");
+    let path = names.path.to_str().unwrap();
+    let mut publisher = Running(names.command("pub", &["--lossless", "--", "-x"]).spawn().unwrap());
+    publisher.says(&format!("start it with `annulus sub --directory {path} -- -x`, or stop with Ctrl-C\n"));
+    let subscriber = Running(names.command("sub", &["--", "-x"]).spawn().unwrap());
+    let (_, said, code) = subscriber.end();
+    assert_eq!((said.as_str(), code), ("", 0));
+    assert_eq!(publisher.end().2, 0);
+}
+
 #[test]
 fn line_that_is_too_long_is_named() {
     let names = Names::new("long");
@@ -166,6 +179,7 @@ fn size_that_the_ring_never_holds_is_refused() {
         (&["--size", "2_000_000"], &["--size 2000000: ", "--capacity 19231 or more", "up to 1703935"]),
         (&["--size", "208", "--capacity", "2"], &["--size 208: ", "--capacity 3 or more", "up to 207"]),
         (&["--capacity", "1"], &["--capacity 1: ", "at least 2"]),
+        (&["--json", "--schema", "u64", "--capacity", "1"], &["error: --capacity 1: ", "at least 2"]),
         (&["--capacity", "1e18"], &["--capacity 1000000000000000000: ", "too large"]),
     ] {
         let (said, code) = complaint(arguments);

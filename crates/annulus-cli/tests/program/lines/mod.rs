@@ -304,8 +304,8 @@ fn signals_end_a_subscriber_that_sleeps_or_waits() {
     assert_eq!(publisher.interrupt(), 130);
 }
 
-/// In the middle of its work, a publisher takes back its name and ends its ring. Its subscribers learn that this
-/// is not the end of its input.
+/// In the middle of its work, a publisher takes back its name and ends its ring. Its subscribers learn
+/// that this is not the end of its input.
 #[test]
 fn signals_end_a_publisher() {
     let names = Names::new("ends");
@@ -375,8 +375,9 @@ fn lines_as_json() {
 #[test]
 fn pipes() {
     let names = Names::new("pipes");
-    let mut publisher =
-        Running(names.command("pub", &["quotes", "--rate", "100000"]).stdin(Stdio::piped()).spawn().unwrap());
+    // (A rate may be a fraction.)
+    let arguments = ["quotes", "--rate", "99999.5"];
+    let mut publisher = Running(names.command("pub", &arguments).stdin(Stdio::piped()).spawn().unwrap());
     let mut input = publisher.0.stdin.take().unwrap();
     let mut subscriber = Running(names.command("sub", &["quotes", "--wait"]).spawn().unwrap());
     while !mapped(&subscriber) {

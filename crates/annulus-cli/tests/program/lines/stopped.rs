@@ -90,8 +90,8 @@ fn publisher_that_is_stopped_in_a_full_ring_has_not_published_all() {
     assert!(quotes(5_000).starts_with(&printed) && printed.ends_with(b"\n"), "{} bytes", printed.len());
 }
 
-/// Of a ring of its own with `--json`: its subscribers take it for dead. Where the input has come to its end, it
-/// is an end like any other.
+/// Of a ring of its own with `--json`: its subscribers take it for dead. Where the input has come to its
+/// end, it is an end like any other.
 #[test]
 fn publisher_of_messages_that_is_stopped_has_not_published_all() {
     let names = Names::new("stopped-json");
