@@ -19,7 +19,7 @@ use crate::buffer::{Length, ReadBuffer};
 use crate::errors::{Which, end_of_iteration, error};
 use crate::held::{Close, Held, OfThisProcess, close_at_exit};
 use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan, exported, memoryview};
-use crate::limit::Limit;
+use crate::limit::{Limit, whole_capacity, whole_frame_bytes, whole_held, whole_subscribers};
 use crate::open::{
     Begin, Found, Place, RawInvitation, info_of, introduced, invitation, message_type, settings, strategy,
 };
@@ -344,6 +344,7 @@ impl RawFrameSubscriber {
     /// Receives a frame. TimeoutError; ClosedError; LentError: as many are held as may be.
     #[pyo3(signature = (timeout=None))]
     fn recv(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<RawFrame> {
+        Limit::check(timeout)?;
         if let Some(frame) = self.try_recv(py)? {
             return Ok(frame);
         }
@@ -467,11 +468,11 @@ fn make_frames(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    frame_bytes: usize,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_frame_bytes)] frame_bytes: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
-    subscribers: usize,
-    held: usize,
+    #[pyo3(from_py_with = whole_subscribers)] subscribers: usize,
+    #[pyo3(from_py_with = whole_held)] held: usize,
     alignment: usize,
     lossless: bool,
     wait: &str,

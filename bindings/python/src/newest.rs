@@ -18,7 +18,7 @@ use crate::buffer::{Length, ReadBuffer};
 use crate::errors::{Which, end_of_iteration, error};
 use crate::held::{Close, Held, close_at_exit};
 use crate::lent::{Back, Given, Lends, Piece};
-use crate::limit::Limit;
+use crate::limit::{Limit, whole_cells};
 use crate::open::{
     Found, Place, RawInvitation, expected, info_of, introduced, invitation, message_type, open_refused,
     settings, strategy,
@@ -372,7 +372,7 @@ fn make_newest(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    cells: usize,
+    #[pyo3(from_py_with = whole_cells)] cells: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,

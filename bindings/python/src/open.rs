@@ -19,7 +19,9 @@ use pyo3::types::PyDict;
 
 use crate::about::{About, kind_name, ring_of, state_name};
 use crate::errors::{Which, error};
-use crate::limit::{Limit, SLICE};
+use crate::limit::{
+    Limit, SLICE, some_seats, whole_capacity, whole_consumers, whole_producers, whole_publishers, whole_seats,
+};
 use crate::queue::RawQueue;
 use crate::receiver::RawReceiver;
 use crate::refusals::{Sides, messages, of_directory, of_name};
@@ -112,11 +114,16 @@ fn ring_settings(capacity: usize, wait: &str, deadline: Option<f64>) -> PyResult
     })
 }
 
-/// So many seconds, above 0.
+/// The longest time in nanoseconds as a number of 64 bits, in seconds: 584 years.
+const SECONDS_MAX: f64 = 1.8e10;
+
+/// So many seconds, from a nanosecond on.
 pub(crate) fn seconds_of(what: &str, seconds: f64) -> PyResult<Duration> {
-    let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
-    time.ok_or_else(|| {
-        PyValueError::new_err(format!("{what} is {seconds}: it is a number of seconds above 0"))
+    let time = Duration::try_from_secs_f64(seconds).ok();
+    time.filter(|time| !time.is_zero() && seconds <= SECONDS_MAX).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "{what} is {seconds:?}: it is a number of seconds from 1e-9 to 1.8e10, which is 570 years"
+        ))
     })
 }
 
@@ -265,7 +272,7 @@ fn make_lossy(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
@@ -287,12 +294,12 @@ fn make_lossless(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
     wait: &str,
-    seats: usize,
+    #[pyo3(from_py_with = whole_seats)] seats: usize,
     deadline: Option<f64>,
     continuing: bool,
 ) -> PyResult<RawSender> {
@@ -313,13 +320,13 @@ fn make_mp(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
     wait: &str,
-    publishers: usize,
-    seats: Option<usize>,
+    #[pyo3(from_py_with = whole_publishers)] publishers: usize,
+    #[pyo3(from_py_with = some_seats)] seats: Option<usize>,
     deadline: Option<f64>,
 ) -> PyResult<RawSender> {
     let of = message_type(py, schema, bytes, alignment)?;
@@ -377,7 +384,7 @@ fn make_spsc(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
@@ -401,12 +408,12 @@ fn make_mpsc(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
     wait: &str,
-    producers: usize,
+    #[pyo3(from_py_with = whole_producers)] producers: usize,
     when_no_producer: &str,
     when_consumer_dies: &str,
 ) -> PyResult<RawReceiver> {
@@ -432,13 +439,13 @@ fn make_mpmc(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     schema: Option<&str>,
     bytes: Option<usize>,
     alignment: usize,
     wait: &str,
-    producers: usize,
-    consumers: usize,
+    #[pyo3(from_py_with = whole_producers)] producers: usize,
+    #[pyo3(from_py_with = whole_consumers)] consumers: usize,
     when_no_producer: &str,
     when_no_consumer: &str,
     unreceived: &str,
@@ -636,8 +643,9 @@ fn info(py: Python<'_>, name: Place, directory: Option<PathBuf>) -> PyResult<Bou
 #[pyfunction]
 #[pyo3(signature = (directory=None))]
 fn entries(py: Python<'_>, directory: Option<PathBuf>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    if directory.as_deref().is_some_and(is_absent) {
-        return Ok(Vec::new());
+    if let Some(path) = directory.as_deref().filter(|path| is_absent(path)) {
+        let text = format!("there is no directory {:?}", path.display().to_string());
+        return Err(error(py, Which::Directory, text));
     }
     let found = self::directory(py, directory)?.list().map_err(|refused| of_name(py, &refused))?;
     let members = found.into_iter().map(|entry| {

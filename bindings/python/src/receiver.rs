@@ -155,6 +155,7 @@ impl RawReceiver {
     /// Receives a message, and says whether one came in time.
     #[inline]
     fn receive(&self, py: Python<'_>, message: &mut [u8], timeout: Option<f64>) -> PyResult<bool> {
+        Limit::check(timeout)?;
         if self.take(py, message)? {
             return Ok(true);
         }

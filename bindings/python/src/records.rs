@@ -16,7 +16,7 @@ use crate::buffer::{Length, ReadBuffer};
 use crate::errors::end_of_iteration;
 use crate::held::{Close, Held, close_at_exit};
 use crate::lent::{Back, Given, Lender, Lends, Piece, RawLoan};
-use crate::limit::Limit;
+use crate::limit::{Limit, whole_capacity};
 use crate::open::{
     Found, Place, RawInvitation, info_of, introduced, invitation, settings, strategy, when_gone,
 };
@@ -119,6 +119,7 @@ impl RawBytesProducer {
     fn send(&self, py: Python<'_>, record: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<()> {
         let buffer = ReadBuffer::of(record, Length::Any)?;
         let record = buffer.bytes();
+        Limit::check(timeout)?;
         if self.send_now(py, record)? {
             return Ok(());
         }
@@ -250,6 +251,7 @@ impl RawBytesConsumer {
     /// Receives a record. TimeoutError, ClosedError.
     #[pyo3(signature = (timeout=None))]
     fn recv<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyBytes>> {
+        Limit::check(timeout)?;
         if let Some(record) = self.try_recv(py)? {
             return Ok(record);
         }
@@ -383,7 +385,7 @@ fn make_bytes(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    capacity: usize,
+    #[pyo3(from_py_with = whole_capacity)] capacity: usize,
     wait: &str,
     when_consumer_dies: &str,
 ) -> PyResult<RawBytesProducer> {

@@ -129,6 +129,7 @@ impl RawSender {
     fn send(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>, timeout: Option<f64>) -> PyResult<()> {
         let buffer = ReadBuffer::of(buffer, Length::One(self.about.bytes))?;
         let message = buffer.bytes();
+        Limit::check(timeout)?;
         if self.send_now(py, message)? {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::buffer::{Length, ReadBuffer};
 use crate::errors::{Which, closed, error};
 use crate::held::{Close, Held, OfThisProcess, close_at_exit};
 use crate::lent::{Back, Given, Lends, Piece};
-use crate::limit::Limit;
+use crate::limit::{Limit, whole_clients, whole_open};
 use crate::open::{
     Found, Place, RawInvitation, info_of, introduced, invitation, message_type, settings, strategy,
 };
@@ -126,6 +126,7 @@ impl RawServer {
     /// Receives a question. TimeoutError, ClosedError.
     #[pyo3(signature = (timeout=None))]
     fn recv(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<RawRequest> {
+        Limit::check(timeout)?;
         if let Some(request) = self.try_recv(py)? {
             return Ok(request);
         }
@@ -375,6 +376,7 @@ impl RawPendingAnswer {
     /// The answer, for each call. TimeoutError; RefusedError; ClosedError: the server has died.
     #[pyo3(signature = (timeout=None))]
     fn recv<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyBytes>> {
+        Limit::check(timeout)?;
         if let Some(answer) = self.try_recv(py)? {
             return Ok(answer);
         }
@@ -421,8 +423,8 @@ fn make_service(
     py: Python<'_>,
     name: Option<&str>,
     directory: Option<PathBuf>,
-    open: usize,
-    clients: usize,
+    #[pyo3(from_py_with = whole_open)] open: usize,
+    #[pyo3(from_py_with = whole_clients)] clients: usize,
     question: Option<&str>,
     question_bytes: Option<usize>,
     answer: Option<&str>,

@@ -735,3 +735,51 @@ def test_subclass_may_replace_verbs(at: str) -> None:
         doubling = Doubling(annulus._annulus.join_receiver("p", at), plain._form, plain.ring)
         pub.send(1.5)
         assert doubling.recv(SECONDS) == 3.0
+
+
+def test_negative_numbers_are_refused_by_the_name_of_the_argument() -> None:
+    def refused(name: str, make: Any, wrong: Any = -1) -> None:
+        with pytest.raises(ValueError, match=f"{name} is {wrong}: it is a whole number from 0 "):
+            make(**{name: wrong})
+
+    for make in (annulus.publish, annulus.spsc, annulus.mpsc, annulus.mpmc):
+        refused("capacity", lambda make=make, **more: make(None, "f8", **more))
+        refused("capacity", lambda make=make, **more: make(None, "f8", **more), 10**30)
+    refused("seats", lambda **more: annulus.publish(None, "f8", lossless=True, **more))
+    refused("seats", lambda **more: annulus.publish(None, "f8", lossless=True, publishers=2, **more))
+    refused("producers", lambda **more: annulus.mpsc(None, "f8", **more))
+    refused("consumers", lambda **more: annulus.mpmc(None, "f8", **more))
+    refused("cells", lambda **more: annulus.publish_newest(None, "f8", **more))
+    for name in ("clients", "open"):
+        refused(name, lambda **more: annulus.serve(None, "f8", "f8", **more))
+    for name in ("capacity", "subscribers", "held", "frame_bytes"):
+        refused(name, lambda **more: annulus.publish_frames(None, **{"frame_bytes": 8, **more}))
+    with annulus.publish(None, "f8", lossless=True) as publisher:
+        refused("count", publisher.wait_for_subscribers)
+    with annulus.publish_frames(None, frame_bytes=8) as frames:
+        refused("count", frames.wait_for_subscribers)
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1.0])
+def test_timeout_is_refused_also_where_nothing_waits(timeout: float) -> None:
+    def refused(verb: Any, *arguments: Any) -> None:
+        with pytest.raises(ValueError, match="timeout is "):
+            verb(*arguments, timeout=timeout)
+
+    for lossless in (False, True):
+        with annulus.publish(None, "f8", lossless=lossless) as publisher:
+            with publisher.ring.subscribe() as subscriber:
+                refused(publisher.send, 1.5)
+                publisher.send(1.5)
+                refused(subscriber.recv)
+                assert float(subscriber.recv()) == 1.5
+    with annulus.produce_bytes(None) as producer, producer.ring.consume_bytes() as consumer:
+        refused(producer.send, b"one")
+        producer.send(b"two")
+        refused(consumer.recv)
+        assert consumer.recv() == b"two"
+
+
+def test_names_of_a_directory_that_is_not_there(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(annulus.DirectoryError, match="there is no directory"):
+        annulus.names(directory=tmp_path / "none")

@@ -151,10 +151,11 @@ def test_silent_publisher_is_overdue(options: "dict[str, int]") -> None:
     with pytest.raises(annulus.ClosedError):
         sub.recv(timeout=LONG)
     assert sub.overdue is None  # it has left
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="seconds is 0.0: it is a number of seconds from 1e-9 to 1.8e10"):
         sub.overdue_after(0)
-    with pytest.raises(ValueError, match="above 0"):
-        annulus.publish(None, "u4", deadline=-1)
+    for deadline in (-1.0, 0.0, 1e-12, 1e30, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="deadline is .*: it is a number of seconds from 1e-9 to 1.8e10"):
+            annulus.publish(None, "u4", deadline=deadline)
 
 
 def test_numbers_of_a_name_go_on(tmp_path: Path) -> None:

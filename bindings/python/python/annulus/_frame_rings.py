@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Union, cast
 
 from . import _annulus, _asyncio, _numpy
 from ._annulus import ClosedError
-from ._handles import _Polled, _RingEnd, called
+from ._handles import _Polled, _RingEnd, called, whole
 from ._lent import _Loan
 from .schema import Schema, SchemaLike
 
@@ -227,7 +227,7 @@ class FramePublisher(_FrameEnd):
     def wait_for_subscribers(self, count: int = 1, timeout: float | None = None) -> bool:
         """Waits until a lossless ring has so many subscribers, and returns whether it has. Of a lossy one,
         ``True`` at once: it does not know them."""
-        return self._raw.wait_for_subscribers(count, timeout)
+        return self._raw.wait_for_subscribers(whole("count", count), timeout)
 
     @property
     def sequence(self) -> int:

@@ -24,6 +24,13 @@ M = TypeVar("M")
 State = Literal["not_yet", "alive", "closed", "dead"]
 
 
+def whole(what: str, count: int) -> int:
+    """``count``, which is no negative number: else the error says of which argument it is."""
+    if count < 0:
+        raise ValueError(f"{what} is {count}: it is a whole number from 0 on")
+    return count
+
+
 class _Closes:
     """What ends with ``close``, ``with``, or when nothing refers to it."""
 
@@ -204,7 +211,7 @@ class Publisher(_Sender[M]):
     def wait_for_subscribers(self, count: int = 1, timeout: float | None = None) -> bool:
         """Waits until a lossless ring has so many subscribers, and returns whether it has. Of other rings,
         ``True`` at once: they do not know their subscribers."""
-        return cast(bool, self._raw.wait_for_subscribers(count, timeout))
+        return cast(bool, self._raw.wait_for_subscribers(whole("count", count), timeout))
 
     @property
     def sequence(self) -> int | None:

@@ -60,7 +60,7 @@ def info(name: str, *, directory: Directory = None) -> Info:
 
 def names(*, directory: Directory = None) -> list[Entry]:
     """The names of rings, each with its ``name``, the ``state`` of the process that made the ring, and that
-    ``process``.
+    ``process``. ``DirectoryError``: there is no such directory.
 
     >>> with annulus.publish("doc-names", "f8"):
     ...     [entry["name"] for entry in annulus.names() if entry["name"] == "doc-names"]
