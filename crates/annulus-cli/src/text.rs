@@ -27,17 +27,30 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", printable(&shown))
 }
 
-/// `text` with its control characters escaped, so that no file's name or content can speak to the terminal.
+/// `text` with its control characters escaped, so that no file's name or content can speak to the
+/// terminal; and with those that are not seen, or turn the direction of others, so that none looks like
+/// another.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
+        if character.is_control() || is_format(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
         }
     }
     shown
+}
+
+/// Whether Unicode has it as a format character (category Cf) or a separator of lines or paragraphs, or it
+/// is a letter without ink.
+fn is_format(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+        | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// `text` as a word for a shell.
@@ -122,6 +135,12 @@ mod tests {
         assert_eq!(quoted("20200101,1.1"), "`20200101,1.1`");
         assert_eq!(quoted("\u{1b}[31m\r"), "`\\u{1b}[31m\\r`");
         assert_eq!(quoted(&"é".repeat(100)), format!("`{}…`", "é".repeat(48)));
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_are_escaped() {
+        assert_eq!(printable("a\u{202e}b\u{200b}c\u{feff}"), "a\\u{202e}b\\u{200b}c\\u{feff}");
+        assert_eq!(printable("naïve 値段 \u{301} € 👍"), "naïve 値段 \u{301} € 👍");
     }
 
     #[test]

@@ -8,9 +8,10 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, disable_raw_mode, enable_raw_mode,
+    self, Clear, ClearType, EnterAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use ratatui::{DefaultTerminal, Terminal};
+use ratatui::layout::Rect;
+use ratatui::{DefaultTerminal, Terminal, TerminalOptions, Viewport};
 
 use super::arguments::Arguments;
 use super::draw::{Scene, draw};
@@ -28,13 +29,20 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The second look comes so soon, because only then there are rates.
 const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 
+/// No more of a terminal is drawn than this: each of its cells takes memory, and a program may say that its
+/// terminal has 65535 columns and lines.
+const MOST_COLUMNS: u16 = 1_000;
+const MOST_LINES: u16 = 500;
+
 /// Shows the rings in the terminal.
 pub(super) fn run(sampler: Sampler, first: Sample, arguments: &Arguments) -> Result<Outcome, Failure> {
     let stopped = first_signal(|| {})?;
     let stops = Stops::watch()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;
-    let ended = ratatui::try_init()
+    let ended = area()
+        .and_then(|area| ratatui::try_init_with_options(within(area)))
+        .and_then(|terminal| execute!(io::stdout(), EnterAlternateScreen).map(|()| terminal))
         .and_then(|mut terminal| show(&mut terminal, sampler, first, arguments, &stopped, stops));
     drop(restored);
     ended.map_err(|error| Failure::new(format!("the terminal can't be used: {error}")))
@@ -50,6 +58,16 @@ impl Drop for Restored {
     }
 }
 
+/// What is drawn of the terminal.
+fn area() -> io::Result<Rect> {
+    let (columns, lines) = terminal::size()?;
+    Ok(Rect::new(0, 0, columns.min(MOST_COLUMNS), lines.min(MOST_LINES)))
+}
+
+fn within(area: Rect) -> TerminalOptions {
+    TerminalOptions { viewport: Viewport::Fixed(area) }
+}
+
 /// The terminal, which others have had meanwhile.
 fn take_again(terminal: &mut DefaultTerminal) -> io::Result<()> {
     // (What was changed counts as changed until it is taken back.)
@@ -57,7 +75,7 @@ fn take_again(terminal: &mut DefaultTerminal) -> io::Result<()> {
     enable_raw_mode()?;
     execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
     // It knows of nothing on the screen.
-    *terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    *terminal = Terminal::with_options(CrosstermBackend::new(io::stdout()), within(area()?))?;
     Ok(())
 }
 
@@ -90,6 +108,10 @@ fn show(
             is_new = true;
         }
         if is_new {
+            let area = area()?;
+            if terminal.get_frame().area() != area {
+                terminal.resize(area)?;
+            }
             let scene = Scene { sample: &sample, history: &history, view: &view, interval };
             terminal.draw(|frame| draw(frame, &scene))?;
         }

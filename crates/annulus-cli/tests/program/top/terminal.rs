@@ -230,3 +230,22 @@ fn stop_in_a_container_gives_the_terminal_back() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// It draws a part of it. (Each cell takes memory.)
+#[test]
+fn terminal_of_any_size_will_do() {
+    let names = Names::new("top-large");
+    Directory::open(&names.path).unwrap();
+    for (columns, lines) in [(65_535, 65_535), (65_535, 1), (1, 65_535)] {
+        let mut terminal = Terminal::with(&names, &["--interval", "60"], columns, lines);
+        terminal.shows(ENTER);
+        terminal.press("q");
+        assert_eq!(terminal.ends(), 0, "{columns} × {lines}");
+    }
+    let mut terminal = Terminal::with(&names, &["--interval", "60"], 80, 24);
+    terminal.shows("annulus top");
+    resize(&terminal.keys, 65_535, 65_535);
+    terminal.shows("annulus top");
+    terminal.press("q");
+    assert_eq!(terminal.ends(), 0);
+}
