@@ -14,7 +14,7 @@ use crate::close::Closer;
 use crate::error::{RecvTimeoutError, Refusal, SendTimeoutError, TryRecvError, TrySendError};
 use crate::message::Message;
 use crate::queue::kind::{AnyKind, InPlace};
-use crate::queue::{Consumer, Producer, SharedSlice};
+use crate::queue::{Consumer, Producer, Reservation, SharedSlice};
 use crate::receive::{Receive, Waitable};
 use crate::shm::blocks::Block;
 use crate::shm::mpmc;
@@ -287,6 +287,18 @@ impl<const WORDS: usize, const LARGE: bool> DynSender for mpmc::Producer<Block<W
     }
 }
 
+/// Sends as many of these bytes as the room takes, and returns how many they are.
+pub(super) fn write<K: AnyKind + InPlace>(
+    room: Reservation<'_, u8, K>,
+    bytes: &[u8],
+) -> Result<usize, Refusal> {
+    match room.write_slice(bytes) {
+        // Somebody has closed the queue behind the reservation.
+        0 => Err(Refusal::Closed),
+        sent => Ok(sent),
+    }
+}
+
 /// A slot is a byte: a message is as many slots as it has bytes.
 impl<K: AnyKind + InPlace> DynSender for Producer<u8, K> {
     fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
@@ -297,18 +309,15 @@ impl<K: AnyKind + InPlace> DynSender for Producer<u8, K> {
             Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
         }?;
         // Room ends between two messages, so there is room for all of this one.
-        assert_eq!(room.write_slice(message), bytes);
+        let sent = write(room, message)?;
+        assert_eq!(sent, bytes);
         Ok(())
     }
 
     fn send_run(&mut self, run: &[u8], _: usize, until: Until) -> Result<(), (usize, Refusal)> {
         in_parts(run, |rest| {
             let room = self.reserve_until(rest.len(), until).map_err(|error| of_timed(&error))?;
-            match room.write_slice(rest) {
-                // Unreached: the ring is closed behind the reservation: threads have to meet there
-                0 => Err(Refusal::Closed),
-                sent => Ok(sent),
-            }
+            write(room, rest)
         })
         .map_err(|(rest, refusal)| (rest.len(), refusal))
     }

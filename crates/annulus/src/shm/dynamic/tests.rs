@@ -1,6 +1,7 @@
 //! The ends of [`dynamic`](super), with typed handles on the other side.
 
 use super::*;
+use crate::error::Refusal;
 use crate::message::encoded::Encoded;
 use crate::schema::Schema;
 use crate::settings::Settings;
@@ -314,6 +315,35 @@ fn queues_lend_messages_and_room() {
         assert_eq!(receiver.readable_timeout(9, SOON).unwrap().unwrap().len(), 12);
         receiver.advance(1);
         assert!(matches!(receiver.readable_timeout(9, SOON), Some(Err(RecvTimeoutError::Closed))));
+    }
+}
+
+/// The queue is closed after the look for room: what is in the room is not sent, and nothing panics.
+#[test]
+fn queue_that_is_closed_behind_a_reservation_refuses_the_message() {
+    let of = &quotes();
+    for begun in [0, 1] {
+        let Shared { handle: mut producer, .. } =
+            blocks::spsc_producer(ring(8), of, WhenGone::Close).unwrap();
+        let Shared { handle: _consumer, invitation, .. } =
+            blocks::mpsc_consumer(mpsc::Builder::new(ring(8)), of).unwrap();
+        let (mut one_of_many, _) = blocks::mpsc_producer(&invitation, of, BLOCK).unwrap();
+        let message = bytes_of(1);
+        (0..begun).for_each(|_| {
+            assert_eq!(ends::write(producer.try_reserve(12).unwrap(), &message), Ok(12));
+            assert_eq!(ends::write(one_of_many.try_reserve(12).unwrap(), &message), Ok(12));
+        });
+        let (closer, of_many) = (producer.closer(), one_of_many.closer());
+        let (room, other) = (producer.try_reserve(12).unwrap(), one_of_many.try_reserve(12).unwrap());
+        closer.close();
+        of_many.close();
+        assert_eq!(ends::write(room, &message), Err(Refusal::Closed));
+        assert_eq!(ends::write(other, &message), Err(Refusal::Closed));
+        let send = |producer: &mut dyn DynSender| producer.send(&message, Patience::Endless);
+        assert_eq!(
+            (send(&mut producer), send(&mut one_of_many)),
+            (Err(Refusal::Closed), Err(Refusal::Closed))
+        );
     }
 }
 
