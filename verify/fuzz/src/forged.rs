@@ -274,7 +274,7 @@ impl Fellows {
             }
             (1, publisher, _) => *publisher = None,
             (2 | 3, Some(publisher), _) => publisher.publish(1),
-            (4, Some(publisher), _) => publisher.publish_batch(&[2; 20]),
+            (4, Some(publisher), _) => assert!(publisher.publish_batch(&[2; 20]) <= 20),
             (5, Some(publisher), _) => {
                 assert!(publisher.place() < PLACES && publisher.capacity() == SLOTS);
                 _ = (publisher.published(), publisher.is_closed(), publisher.stats());

@@ -118,15 +118,20 @@ impl<T: Message> MpPublisher<T> {
     /// If this thread is stopped inside the call, up to as many messages are waited for, as
     /// [above](MpPublisher).
     ///
+    /// Returns how many it published: all of them, unless somebody [closes](Self::close) the ring, also while
+    /// this call runs. It drops the rest then.
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::mp_lossy(4);
     /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(publisher.publish_batch(&[1, 2, 3]), 3);
+    /// publisher.close();
+    /// assert_eq!(publisher.publish_batch(&[4]), 0);
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
-    pub fn publish_batch(&mut self, messages: &[T]) {
-        self.puts().batch(messages);
+    pub fn publish_batch(&mut self, messages: &[T]) -> usize {
+        self.puts().batch(messages)
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -169,7 +174,9 @@ impl<T: Message> Put<'_, T> {
         let range = self.claim(1)?;
         if !self.write(range.first(), message) {
             self.pass(range, range.first());
-            self.write_all(slice::from_ref(message))?;
+            if self.write_all(slice::from_ref(message)) == 0 {
+                return Err(Refusal::Closed);
+            }
         }
         Ok(())
     }
@@ -214,26 +221,33 @@ impl<T: Message> Put<'_, T> {
         self.shared.published.notify();
     }
 
-    /// Publishes all of `messages`, and wakes the sleepers. On a closed ring it drops them.
+    /// Publishes all of `messages`, and wakes the sleepers. Returns how many it published: fewer if somebody
+    /// has closed the ring.
     #[inline]
-    pub(super) fn batch(&mut self, messages: &[T]) {
+    pub(super) fn batch(&mut self, messages: &[T]) -> usize {
+        let mut published = 0;
         for part in messages.chunks(NOTIFY_EVERY) {
-            let is_published = self.write_all(part).is_ok();
+            let count = self.write_all(part);
+            published += count;
             self.shared.published.notify();
-            if !is_published {
+            if count < part.len() {
                 break;
             }
         }
+        published
     }
 
     /// Publishes all of `messages`, and wakes nobody. Each gets a number at least, also one that is lost.
+    /// Returns how many these are: fewer if somebody has closed the ring.
     #[inline(never)]
-    fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
+    fn write_all(&mut self, messages: &[T]) -> usize {
+        let count = messages.len();
         let (mut messages, mut passes_in_a_row) = (messages.iter(), 0);
         let mut next = messages.next();
         while let Some(message) = next {
             // (This one, and those behind it.)
-            let range = self.claim(1 + messages.len() as u64)?;
+            let left = 1 + messages.len();
+            let Ok(range) = self.claim(left as u64) else { return count - left };
             let (mut sequence, mut message) = (range.first(), message);
             while sequence < range.end() {
                 if self.write(sequence, message) {
@@ -254,7 +268,7 @@ impl<T: Message> Put<'_, T> {
                 sequence = sequence.next();
             }
         }
-        Ok(())
+        count
     }
 
     /// Nothing can be claimed. Until now a subscriber may have waited for a message that another publisher
@@ -700,8 +714,12 @@ impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
+    use core::cell::RefCell;
+    use core::mem::MaybeUninit;
 
     use super::*;
+    use crate::message::encoded::Encoded;
+    use crate::message::schema::Schema;
     use crate::{LossyTryRecvError, TryRecvError};
 
     /// All that is there: what was received, and how many were lost.
@@ -737,7 +755,7 @@ mod tests {
             assert_eq!(written.is_some(), half);
 
             let messages: Vec<u64> = (2..2 + 5 * capacity as u64).collect();
-            messages.chunks(batch).for_each(|part| publisher.publish_batch(part));
+            messages.chunks(batch).for_each(|part| assert_eq!(publisher.publish_batch(part), part.len()));
             let (received, lost) = drain(&mut subscriber);
             assert_eq!((received.len() as u64 + lost), publisher.published(), "{case:?}");
             let newest = &messages[messages.len() - (capacity - 1)..];
@@ -775,6 +793,69 @@ mod tests {
         }
         publisher.publish(8);
         assert_eq!(drain(&mut subscriber), ([8].into(), 0));
+    }
+
+    std::thread_local! {
+        /// What the next message of that number closes.
+        static CLOSED_BY: RefCell<Option<(u64, Closer)>> = const { RefCell::new(None) };
+    }
+
+    /// A message that closes a ring while it is written.
+    #[derive(Clone, Copy)]
+    struct Closing(u64);
+
+    impl Message for Closing {
+        const SCHEMA: &'static Schema = u64::SCHEMA;
+    }
+
+    // SAFETY: a number, of which any bits are a value.
+    unsafe impl Encoded for Closing {
+        type Wire = u64;
+
+        const ANY_BITS: bool = true;
+
+        unsafe fn is_value(_: *const u8) -> bool {
+            true
+        }
+
+        fn encode<'a>(&'a self, _: &'a mut MaybeUninit<u64>) -> &'a u64 {
+            let closed = CLOSED_BY.with_borrow_mut(|closed| closed.take_if(|(number, _)| *number == self.0));
+            if let Some((_, closer)) = closed {
+                closer.close();
+            }
+            &self.0
+        }
+
+        unsafe fn decode(wire: *const u64) -> Self {
+            // SAFETY: the caller's promise.
+            Self(unsafe { wire.read() })
+        }
+    }
+
+    /// Somebody closes the ring inside a batch: it says how many messages are published, and no other is.
+    #[test]
+    fn batch_that_meets_a_close_says_how_many_it_published() {
+        fn says(
+            closer: Closer,
+            mut subscriber: Subscriber<Closing>,
+            mut publish: impl FnMut(&[Closing]) -> usize,
+        ) {
+            assert_eq!(publish(&[Closing(0); 3]), 3);
+            let batch: Vec<_> = (1..=200).map(Closing).collect();
+            CLOSED_BY.set(Some((100, closer)));
+            let count = publish(&batch);
+            assert!((99..=108).contains(&count), "{count}");
+            assert_eq!(publish(&batch), 0);
+            let mut last = 0;
+            while let Ok(Closing(number)) = subscriber.try_recv() {
+                last = number;
+            }
+            assert_eq!((last, subscriber.cursor()), (count as u64, 3 + count as u64));
+        }
+        let (mut publisher, subscribable) = crate::broadcast::lossy(64);
+        says(publisher.closer(), subscribable.subscribe(), |batch| publisher.publish_batch(batch));
+        let (mut publisher, subscribable) = crate::broadcast::mp_lossy(64);
+        says(publisher.closer(), subscribable.subscribe(), |batch| publisher.publish_batch(batch));
     }
 
     /// The last publisher leaves while another's message is missing for ever: the ring ends all the same.

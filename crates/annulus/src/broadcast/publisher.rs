@@ -102,15 +102,20 @@ impl<T: Message> Publisher<T> {
     ///
     /// A batch that is larger than the ring overwrites its own beginning. Subscribers count that as lag.
     ///
+    /// Returns how many it published: all of them, unless somebody [closes](Self::close) the ring, also while
+    /// this call runs. It drops the rest then.
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(publisher.publish_batch(&[1, 2, 3]), 3);
+    /// publisher.close();
+    /// assert_eq!(publisher.publish_batch(&[4]), 0);
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
-    pub fn publish_batch(&mut self, messages: &[T]) {
-        self.put_all(messages);
+    pub fn publish_batch(&mut self, messages: &[T]) -> usize {
+        self.put_all(messages)
     }
 
     /// The next message gets the number `sequence`. The numbers before it that no message has yet are left

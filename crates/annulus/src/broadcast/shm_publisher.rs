@@ -131,6 +131,9 @@ impl<T: Message> FellowPublisher<T> {
     ///
     /// If this process ends or is stopped inside the call, up to as many messages are lost, or waited for.
     ///
+    /// Returns how many it published: all of them, unless somebody [closes](Self::close) the ring, also while
+    /// this call runs. It drops the rest then.
+    ///
     /// ```
     /// use annulus::Settings;
     /// use annulus::shm::{Shared, mp_broadcast};
@@ -138,12 +141,14 @@ impl<T: Message> FellowPublisher<T> {
     /// let builder = mp_broadcast::Builder::new(Settings::new(64));
     /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(publisher.publish_batch(&[1, 2, 3]), 3);
+    /// publisher.close();
+    /// assert_eq!(publisher.publish_batch(&[4]), 0);
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn publish_batch(&mut self, messages: &[T]) {
-        self.puts().batch(messages);
+    pub fn publish_batch(&mut self, messages: &[T]) -> usize {
+        self.puts().batch(messages)
     }
 
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.

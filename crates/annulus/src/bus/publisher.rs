@@ -129,10 +129,11 @@ macro_rules! lossy {
                 self.writer.publish(message);
             }
 
-            /// Publishes all of `messages`, in order. Never waits for subscribers.
+            /// Publishes all of `messages`, in order. Never waits for subscribers. Returns how many it
+            /// published: all of them, unless somebody closes the topic.
             #[inline]
-            pub fn publish_batch(&mut self, messages: &[T]) {
-                self.writer.publish_batch(messages);
+            pub fn publish_batch(&mut self, messages: &[T]) -> usize {
+                self.writer.publish_batch(messages)
             }
         }
     )*};

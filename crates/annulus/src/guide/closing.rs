@@ -51,7 +51,7 @@
 //! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the
 //! ring. What was sent before is still received, by all subscribers up to the same message. What comes later
 //! fails and gives its value back. (Only `publish` on a lossy ring returns nothing, so it drops the message.
-//! Ask `is_closed` there.)
+//! Ask `is_closed` there. Its `publish_batch` says how many were published, and drops the rest.)
 //!
 //! ```
 //! let (mut producer, mut consumer) = annulus::mpsc::channel(64);

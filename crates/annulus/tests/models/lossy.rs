@@ -261,7 +261,7 @@ macro_rules! publish {
             }
 
             fn publish_batch(&mut self, messages: &[u64]) {
-                (*self).publish_batch(messages);
+                assert_eq!((*self).publish_batch(messages), messages.len());
             }
 
             fn published(&self) -> u64 {

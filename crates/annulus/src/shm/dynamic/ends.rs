@@ -123,6 +123,19 @@ fn send_in_parts<const PART: usize, const WORDS: usize, const LARGE: bool>(
     Ok(())
 }
 
+/// Hands the messages of a run to `publish` as blocks, which waits for nobody, and returns how many it
+/// published: fewer if somebody has closed the ring. Returns how many bytes are left.
+pub(super) fn publish_in_blocks<const WORDS: usize, const LARGE: bool>(
+    run: &[u8],
+    bytes: usize,
+    mut publish: impl FnMut(&[Block<WORDS, LARGE>]) -> usize,
+) -> Result<(), (usize, Refusal)> {
+    send_in_blocks(run, bytes, |blocks| match blocks.len() - publish(blocks) {
+        0 => Ok(()),
+        left => Err((left, Refusal::Closed)),
+    })
+}
+
 /// A handle that sends, whatever its ring.
 pub(super) trait DynSender: Send {
     /// Sends a message of the ring's length.
@@ -208,13 +221,7 @@ macro_rules! publisher_verbs {
 macro_rules! lossy_verbs {
     () => {
         fn send_run(&mut self, run: &[u8], bytes: usize, _: Until) -> Result<(), (usize, Refusal)> {
-            send_in_blocks(run, bytes, |blocks| {
-                if Transmit::is_closed(self) {
-                    return Err((blocks.len(), Refusal::Closed));
-                }
-                self.publish_batch(blocks);
-                Ok(())
-            })
+            publish_in_blocks(run, bytes, |blocks| self.publish_batch(blocks))
         }
     };
 }

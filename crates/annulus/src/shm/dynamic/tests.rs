@@ -347,6 +347,35 @@ fn queue_that_is_closed_behind_a_reservation_refuses_the_message() {
     }
 }
 
+/// A lossy ring is closed inside a run: the rest comes back, whether the run passes over the stack or not.
+#[test]
+fn run_into_ring_that_is_closed_meanwhile_gives_the_rest_back() {
+    // 8 bytes of each message are the whole block, and 5 are not.
+    for (bytes, room) in [(8, 8), (5, 8)] {
+        for closed_after in [0, 1, 17, 39, 40] {
+            let of = &MessageType::of_bytes(room, 1);
+            let Shared { handle: mut publisher, .. } = blocks::lossy::<1, false>(ring(64), of).unwrap();
+            let closer = publisher.closer();
+            let mut published = 0;
+            let run = run_of(bytes, 0, 40);
+            let result = ends::publish_in_blocks::<1, false>(&run, bytes, |blocks| {
+                let (before, behind) = blocks.split_at(blocks.len().min(closed_after - published));
+                let mut count = publisher.publish_batch(before);
+                if published + count == closed_after {
+                    closer.close();
+                    count += publisher.publish_batch(behind);
+                }
+                published += count;
+                count
+            });
+            assert_eq!((published, publisher.published()), (closed_after, closed_after as u64));
+            let left = (40 - closed_after) * bytes;
+            let expected = if left == 0 { Ok(()) } else { Err((left, Refusal::Closed)) };
+            assert_eq!(result, expected, "{bytes} bytes, closed after {closed_after}");
+        }
+    }
+}
+
 /// Told by silence since a look that found nothing, and only while the process is there.
 #[test]
 fn silent_publisher_is_overdue() {

@@ -90,6 +90,15 @@ impl Told for () {
     }
 }
 
+/// How many of a batch.
+impl Told for usize {
+    type Without = Result<(), SendError<()>>;
+
+    fn about(self, _: u64) -> Self::Without {
+        Ok(())
+    }
+}
+
 impl Told for Result<(), SendError<u64>> {
     type Without = Result<(), SendError<()>>;
 

@@ -60,7 +60,8 @@ fn latest_finds_something_beside_two_publishers() {
     let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publishers = vec![publisher.clone(), publisher];
-    let publish_batch: fn(&mut MpPublisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);
+    let publish_batch: fn(&mut MpPublisher<u64>, &[u64]) =
+        |publisher, batch| _ = publisher.publish_batch(batch);
     something_is_there(publishers, publish_batch, &subscribable);
 }
 
@@ -68,6 +69,7 @@ fn latest_finds_something_beside_two_publishers() {
 fn latest_finds_something_beside_one_publisher() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(CAPACITY);
     publisher.publish(7);
-    let publish_batch: fn(&mut Publisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);
+    let publish_batch: fn(&mut Publisher<u64>, &[u64]) =
+        |publisher, batch| _ = publisher.publish_batch(batch);
     something_is_there(vec![publisher], publish_batch, &subscribable);
 }

@@ -156,7 +156,7 @@ pub(crate) fn publish(kind: &str, mut socket: &UnixStream) {
         invitation.send(socket).unwrap();
         publish_large(|batch| match batch {
             [message] => publisher.publish(*message),
-            _ => publisher.publish_batch(batch),
+            _ => assert_eq!(publisher.publish_batch(batch), batch.len()),
         });
     } else {
         let Shared { handle: mut publisher, invitation, .. } =
