@@ -17,7 +17,7 @@ use crate::close::Close;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::observer::{Listing, Observe};
-use crate::ring::{Gate, Head, MIN_CAPACITY, Mirror, Seats, Slots, Store, WithoutSlot, Writers};
+use crate::ring::{Claims, Gate, Head, MIN_CAPACITY, Mirror, Seats, Slots, Store, WithoutSlot, Writers};
 use crate::stats::{self, Counting, FollowedStats, Name, Stats};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, seeded};
 #[cfg(feature = "shm")]
@@ -527,6 +527,12 @@ impl<S: Store> RingState<S> {
         }
     }
 
+    /// How many publishers there are, and how many there have been: in all processes.
+    fn publisher_handles(&self) -> stats::HandleCount {
+        let elsewhere = self.head.claims().and_then(Claims::publishers);
+        elsewhere.unwrap_or_else(|| self.publishers.handles())
+    }
+
     /// How many publishers there are.
     pub(super) fn publisher_count(&self) -> usize {
         self.publishers.count()
@@ -597,7 +603,7 @@ impl<S: Store> RingState<S> {
         let slowest = stats.followed.iter().map(|reader| reader.position).min().map(Sequence::new);
         stats.received = slowest.map(|slowest| slowest.since(self.first));
         stats.pending = slowest.map(|slowest| end.since(slowest));
-        stats.writers = self.publishers.handles();
+        stats.writers = self.publisher_handles();
         stats.readers = self.subscriber_handles();
         if let Some(counters) = &self.counters {
             counters.saw_waiting(stats.pending.unwrap_or(0));

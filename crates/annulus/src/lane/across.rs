@@ -193,11 +193,11 @@ impl Numbers {
         self.consumer.joined.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a consumer was there at any time.
+    /// Of a queue: how many consumers were there so far. Any number may lie there.
     #[cfg(not(annulus_loom))]
-    pub(crate) fn had_consumer(&self) -> bool {
-        // Relaxed: a hint for a caller that asks the kernel next.
-        self.consumer.joined.load(Ordering::Relaxed) != 0
+    pub(crate) fn consumers(&self) -> u64 {
+        // Relaxed: a hint for a caller that asks the kernel next, and a number for statistics.
+        self.consumer.joined.load(Ordering::Relaxed)
     }
 
     /// Closes the queue; or says that a side of it has died, if `is_death`.
@@ -291,10 +291,12 @@ impl ControlBlock for Across {
     }
 }
 
+/// How many handles of one side there are, and how many there have been, in all processes.
+pub(crate) type Count = Box<dyn Fn() -> HandleCount + Send + Sync>;
+
 /// The producers of a queue that has several, as one of its processes knows them.
 pub(crate) struct Producers {
-    /// How many there are, and how many there have been.
-    pub(crate) count: Box<dyn Fn() -> HandleCount + Send + Sync>,
+    pub(crate) count: Count,
     /// Whether any of them has died.
     pub(crate) have_died: Box<dyn Fn() -> bool + Send + Sync>,
     /// The producer of this process leaves its lane. Whether the queue ends with it. `None` where there is
@@ -308,6 +310,8 @@ pub(crate) struct OtherProcess {
     gone: Gone,
     /// Where there may be several.
     producers: Option<Producers>,
+    /// Of the sole producer, and of the consumer, where another process has or had one.
+    soles: [Option<Count>; 2],
     /// Where the numbers are.
     _memory: Arc<dyn Any + Send + Sync>,
 }
@@ -325,9 +329,10 @@ impl OtherProcess {
         numbers: NonNull<Numbers>,
         gone: Gone,
         producers: Option<Producers>,
+        soles: [Option<Count>; 2],
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self { numbers, gone, producers, _memory: memory }
+        Self { numbers, gone, producers, soles, _memory: memory }
     }
 
     #[inline(always)]
@@ -384,7 +389,12 @@ impl OtherSide for OtherProcess {
     }
 
     fn producers(&self) -> Option<HandleCount> {
-        self.producers.as_ref().map(|producers| (producers.count)())
+        let several = self.producers.as_ref().map(|producers| &producers.count);
+        several.or(self.soles[0].as_ref()).map(|count| count())
+    }
+
+    fn consumers(&self) -> Option<HandleCount> {
+        self.soles[1].as_ref().map(|count| count())
     }
 
     fn lanes(&self) -> Option<usize> {

@@ -18,7 +18,7 @@ mod stamped;
 mod work;
 
 #[cfg(feature = "shm")]
-pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
+pub(crate) use across::{Across, Count, Numbers, OtherProcess, Producers};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::{Cells, Number, Position};

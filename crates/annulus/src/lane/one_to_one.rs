@@ -476,6 +476,9 @@ pub(crate) trait OtherSide: Send + Sync {
     /// How many producers there are, and how many there have been, where other processes may have some.
     fn producers(&self) -> Option<HandleCount>;
 
+    /// As [`producers`](Self::producers), of consumers.
+    fn consumers(&self) -> Option<HandleCount>;
+
     /// How many lanes producers of other processes have used so far, where it is for them to use one: any
     /// number.
     fn lanes(&self) -> Option<usize>;
@@ -506,6 +509,10 @@ impl OtherSide for () {
     }
 
     fn producers(&self) -> Option<HandleCount> {
+        None
+    }
+
+    fn consumers(&self) -> Option<HandleCount> {
         None
     }
 

@@ -72,6 +72,12 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
         (0..self.count()).map(|place| self.numbers(place).producers().0).fold(0, u64::wrapping_add)
     }
 
+    /// How many producers there are, and how many there have been. `own`: as of [`taken`](Self::taken).
+    fn handles(&self, own: Option<usize>) -> HandleCount {
+        let now = self.taken(own);
+        HandleCount::new(now, self.came().max(now as u64))
+    }
+
     /// How many producers have died: they have come, and not left, and their locks are free.
     fn died(&self) -> u64 {
         let died = |place| {
@@ -105,12 +111,8 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
         Self: Sized,
     {
         let [counted, asked, left] = [(); 3].map(|()| Arc::clone(self));
-        let count = move || {
-            let now = counted.taken(own);
-            HandleCount::new(now, counted.came().max(now as u64))
-        };
         Producers {
-            count: Box::new(count),
+            count: Box::new(move || counted.handles(own)),
             have_died: Box::new(move || asked.died() != 0),
             leave: own
                 .map(|place| -> Box<dyn Fn() -> bool + Send + Sync> { Box::new(move || left.leave(place)) }),

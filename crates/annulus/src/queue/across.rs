@@ -21,7 +21,7 @@ use super::state::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::peer_liveness::Gone;
-use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Producers};
+use crate::lane::{self, Cells, ControlBlock, Count, Number, Numbers, OneToOne, OtherProcess, Producers};
 #[cfg(annulus_loom)]
 use crate::memory::Memory;
 use crate::message::Message;
@@ -236,6 +236,8 @@ pub(crate) struct Part<T> {
     pub(crate) gone: Gone,
     /// Where there may be several.
     pub(crate) producers: Option<Producers>,
+    /// Of the sole producer, and of the consumer, where another process has or had one.
+    pub(crate) soles: [Option<Count>; 2],
     pub(crate) memory: Arc<dyn Any + Send + Sync>,
 }
 
@@ -248,7 +250,8 @@ impl<T: Send> Part<T> {
         C: ControlBlock<OtherSide = OtherProcess> + Send + Sync,
     {
         // SAFETY: the caller's promise.
-        let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
+        let other =
+            unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.soles, self.memory) };
         let (first, size) = (Number::new(plan.first), self.size);
         // SAFETY: the caller's promise.
         let lane = |part: LanePart<T>| unsafe { part.lane(first, size, over) };
@@ -321,6 +324,7 @@ impl Settings {
             published,
             gone,
             producers: None,
+            soles: [None, None],
             memory: Arc::clone(&memory) as _,
         };
         let is_gone = Arc::new(producer_is_gone);
@@ -452,6 +456,7 @@ mod places {
                 published: self.sleepers[0].again(),
                 gone: Gone::new(|| false),
                 producers: Some(mapping.producers(Some(own))),
+                soles: [None, None],
                 memory: Arc::new((place, Arc::clone(mapping))),
             };
             mapping.come(own);
@@ -474,6 +479,7 @@ mod places {
                 published: self.sleepers[0].again().woken_from_elsewhere(|| false),
                 gone: Gone::new(move || watched.is_over()),
                 producers: Some(mapping.producers(None)),
+                soles: [None, None],
                 memory: Arc::clone(mapping) as _,
             };
             // SAFETY: the numbers are in the mapping, which it keeps; and there is no other consumer.

@@ -593,7 +593,7 @@ impl<L: QueueLane> QueueState<L> {
         stats.producers.sort_unstable_by_key(|producer| producer.id);
         (stats.received, stats.pending) = (Some(received), Some(pending));
         stats.writers = self.other_side.producers().unwrap_or_else(|| self.producers.handles());
-        stats.readers = self.consumers.handles();
+        stats.readers = self.other_side.consumers().unwrap_or_else(|| self.consumers.handles());
         stats.counted = self.counters.as_ref().map(|counters| counters.read());
         stats
     }

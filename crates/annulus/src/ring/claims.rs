@@ -73,6 +73,7 @@ use super::shared_numbers::SharedNumbers;
 use crate::base::index::Index;
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
+use crate::stats::HandleCount;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, pause, seeded, unlikely};
 
 /// The places of the publishers, as a process has them.
@@ -88,6 +89,12 @@ pub(crate) trait ClaimPlaces: Send + Sync {
 
     /// Whether a publisher has died. Asks the kernel.
     fn have_died(&self) -> bool;
+
+    /// How many publishers there are, and how many there have been, where other processes may have some. Asks
+    /// the kernel.
+    fn publishers(&self) -> Option<HandleCount> {
+        None
+    }
 
     /// Which messages the publisher of this place has claimed last, or is about to claim: a [`Range`].
     fn intent(&self, place: usize) -> &AtomicU64;
@@ -191,6 +198,11 @@ impl Claims {
 
     pub(super) fn seen(&self) -> &Seen {
         &self.seen
+    }
+
+    /// As of [`ClaimPlaces::publishers`].
+    pub(crate) fn publishers(&self) -> Option<HandleCount> {
+        self.places.publishers()
     }
 
     /// Whether all publishers are gone, one at least has died, and nobody has closed the ring. (The last one

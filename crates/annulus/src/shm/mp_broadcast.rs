@@ -141,6 +141,7 @@ use crate::message::Message;
 use crate::os::lock;
 use crate::os::shared_memory::Access;
 use crate::ring::{ClaimPlaces, Claims, Known, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
+use crate::stats::HandleCount;
 use crate::sync::AtomicU64;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -554,7 +555,7 @@ pub(super) fn seen(
         watched.is_over() || is_left()
     });
     let asked = Arc::clone(&is_over);
-    let claims = Arc::new(claims(table, layout, offset, move || asked()));
+    let claims = Arc::new(claims(table, None, layout, offset, move || asked()));
     let watched_claims = Arc::clone(&claims);
     let is_gone = move || is_over() || watched_claims.has_stuck();
     let [published, released] = sleepers::remotes_of_consumer(&table.page);
@@ -605,7 +606,7 @@ fn fellow(
     rows: Option<Rows>,
     (place, place_lock): (usize, PlaceLock),
 ) -> Option<(Remote, FellowParts)> {
-    let claims = Arc::new(claims(table, layout, offset, || false));
+    let claims = Arc::new(claims(table, Some(place), layout, offset, || false));
     let [mut published, released] = sleepers::remotes_of_fellow(&table.page);
     let awaiting = match rows {
         None => None,
@@ -626,6 +627,7 @@ fn fellow(
 /// The slots begin `offset` bytes behind the beginning of the memory, in which they were checked to lie.
 fn claims(
     table: &Arc<Table>,
+    own: Option<usize>,
     layout: &Layout,
     offset: usize,
     is_over: impl Fn() -> bool + Send + Sync + 'static,
@@ -638,7 +640,7 @@ fn claims(
     let is_writable = memory.is_writable();
     let slots = (start, stride, layout.capacity);
     // SAFETY: what is shown and the slots are in the memory, which the table keeps.
-    unsafe { Claims::new(shown(memory), slots, is_writable, FellowTable::new(table), is_over) }
+    unsafe { Claims::new(shown(memory), slots, is_writable, FellowTable::new(table, own), is_over) }
 }
 
 impl Table {
@@ -667,12 +669,14 @@ impl Table {
 struct FellowTable {
     table: Arc<Table>,
     known: Box<[Known]>,
+    /// The place whose lock this opening has, which it does not see.
+    own: Option<usize>,
 }
 
 impl FellowTable {
-    fn new(table: &Arc<Table>) -> Self {
+    fn new(table: &Arc<Table>, own: Option<usize>) -> Self {
         let known = (0..table.count).map(|_| Known::nothing(NowAndThen::new())).collect();
-        Self { table: Arc::clone(table), known }
+        Self { table: Arc::clone(table), known, own }
     }
 }
 
@@ -687,6 +691,10 @@ impl ClaimPlaces for FellowTable {
 
     fn have_died(&self) -> bool {
         self.table.died() != 0
+    }
+
+    fn publishers(&self) -> Option<HandleCount> {
+        Some(self.table.handles(self.own))
     }
 
     fn used(&self) -> usize {

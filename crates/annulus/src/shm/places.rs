@@ -21,6 +21,7 @@ use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
 use super::queue::{
     CONSUMER_LOCK_BYTE, LaneExtent, Peer, PlaceLock, check, create_memory, damaged, numbers, numbers_seen_at,
+    own_consumer,
 };
 use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
@@ -282,6 +283,7 @@ pub(super) fn consumer_at<K: KindAcross>(
         gone: Gone::new(is_gone.clone()),
         published: published.woken_from_elsewhere(is_gone),
         producers: Some(table.producers(None)),
+        soles: [None, Some(own_consumer(&table.memory))],
         memory: Arc::new((Arc::clone(&table), place_lock)),
     };
     // SAFETY: the numbers are in the memory, which is writable. The consumer's lock keeps other consumers
@@ -316,6 +318,7 @@ pub(super) fn producer_at<K: KindAcross>(
         return Err(AttachError::Closed);
     }
     let watched = Arc::new(peer.again());
+    let count = peer.again().count();
     let asked = Arc::clone(&watched);
     let is_gone = move || !waits && asked.state() == PeerState::Dead;
     // Another producer that closes the queue wakes the consumer only; so this one's tasks look.
@@ -332,6 +335,7 @@ pub(super) fn producer_at<K: KindAcross>(
         published,
         gone: Gone::new(is_gone),
         producers: Some(table.producers(Some(place))),
+        soles: [None, Some(count)],
         memory: Arc::new((Arc::clone(table), place_lock)),
     };
     table.come(place);

@@ -18,7 +18,7 @@ use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
-use crate::lane::{Cells, Number, Numbers};
+use crate::lane::{Cells, Count, Number, Numbers};
 use crate::memory::{Block, PlacedMemory};
 use crate::os::lock;
 use crate::os::process_lifetime::Maker;
@@ -26,6 +26,7 @@ use crate::os::shared_memory::{Access, SharedMemory};
 use crate::queue::across::{KindAcross, LanePart, Part};
 use crate::queue::{Consumer, Producer};
 use crate::settings::Settings;
+use crate::stats::HandleCount;
 use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -65,7 +66,8 @@ pub(super) fn create_queue<K: KindAcross>(
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_producer(&page);
     let sleepers = [published, released.woken_from_elsewhere(is_gone)];
-    let part = part(&memory, sleepers, &extent, gone, None).ok_or_else(too_large)?;
+    let soles = [None, Some(peer.again().count())];
+    let part = part(&memory, sleepers, &extent, gone, soles, None).ok_or_else(too_large)?;
     // SAFETY: the numbers are in the memory, which is writable. It is new, so there is no other producer,
     // and nobody makes one later.
     let handle = unsafe { K::producer(part, extent.plan(plan)) };
@@ -119,7 +121,8 @@ pub(super) fn join<K: KindAcross>(
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_consumer(&page);
     let sleepers = [published.woken_from_elsewhere(is_gone), released];
-    let part = part(&memory, sleepers, &extent, gone, Some(place_lock))
+    let soles = [Some(peer.again().count()), Some(own_consumer(&memory))];
+    let part = part(&memory, sleepers, &extent, gone, soles, Some(place_lock))
         .ok_or_else(|| damaged("the capacity", capacity as u64))?;
     let plan = extent.plan(Settings::of_guest(capacity, layout.start, strategy));
     // SAFETY: the numbers are in the memory, which is writable. The consumer's lock keeps other consumers
@@ -236,12 +239,20 @@ impl LaneExtent {
     }
 }
 
-/// What this process has of a queue of one lane. `place_lock`: the lock of its consumer.
+/// How many consumers there are, and how many there have been, for the process that has the one.
+pub(super) fn own_consumer(memory: &Arc<PlacedMemory>) -> Count {
+    let memory = Arc::clone(memory);
+    Box::new(move || HandleCount::new(1, numbers(&memory).consumers().max(1)))
+}
+
+/// What this process has of a queue of one lane. `soles`: as of [`Part`]. `place_lock`: the lock of its
+/// consumer.
 fn part<T>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
     extent: &LaneExtent,
     gone: Gone,
+    soles: [Option<Count>; 2],
     place_lock: Option<PlaceLock>,
 ) -> Option<Part<T>> {
     let numbers = numbers(memory);
@@ -253,6 +264,7 @@ fn part<T>(
         published,
         gone,
         producers: None,
+        soles,
         memory: Arc::new((Arc::clone(memory), place_lock)),
     })
 }
@@ -307,6 +319,16 @@ impl Peer {
         numbers(&self.memory).has_ended()
     }
 
+    /// How many handles of its side there are, 0 or 1, and how many there have been.
+    pub(super) fn count(self) -> Count {
+        Box::new(move || {
+            let is_there = self.state() == PeerState::Alive;
+            // (The first producer is there from the beginning, and no other one comes.)
+            let joined = if self.page.is_some() { numbers(&self.memory).consumers() } else { 1 };
+            HandleCount::new(is_there.into(), joined.max(is_there.into()))
+        })
+    }
+
     pub(super) fn again(&self) -> Self {
         Self { memory: Arc::clone(&self.memory), page: self.page.clone() }
     }
@@ -323,7 +345,7 @@ impl Peer {
     #[doc(alias = "peer_state")]
     #[doc(alias = "PeerDied")]
     pub fn state(&self) -> PeerState {
-        if self.page.is_some() && !numbers(&self.memory).had_consumer() {
+        if self.page.is_some() && numbers(&self.memory).consumers() == 0 {
             let was_closed = numbers(&self.memory).was_closed();
             return if was_closed { PeerState::Closed } else { PeerState::NotYet };
         }

@@ -39,10 +39,11 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 ///
 /// # What it costs
 ///
-/// It allocates, and takes no lock. For a queue it takes O(rings); with many consumers, O(log capacity) for
-/// each ring. For a broadcast ring it takes O(subscribers), and looks at a bounded number of slots. It reads
-/// cache lines that others write, so each snapshot costs the writers some line transfers; no thread ever
-/// waits for it.
+/// It allocates, and takes no lock. Between processes it asks the kernel which of them are there: at most two
+/// system calls for a queue of one producer, and one for each publisher or producer otherwise. For a queue it
+/// takes O(rings); with many consumers, O(log capacity) for each ring. For a broadcast ring it takes
+/// O(subscribers), and looks at a bounded number of slots. It reads cache lines that others write, so each
+/// snapshot costs the writers some line transfers; no thread ever waits for it.
 ///
 /// # Examples
 ///
@@ -81,11 +82,13 @@ pub struct Stats {
     /// How many messages wait in the ring: `published − received`. In a broadcast ring, this is how far the
     /// slowest subscriber is behind.
     pub pending: Option<u64>,
-    /// Publishers, producers or senders.
+    /// Publishers, producers or senders. Of a queue, or of a broadcast ring of several publishers, between
+    /// processes: of all processes, as the kernel says which of them are there.
     pub writers: HandleCount,
     /// Subscribers, consumers or receivers. What makes subscribers does not count. Of a lossless broadcast
     /// ring between processes: those that have a seat, in all processes; one that has died counts until the
     /// publisher finds that out, and [`joined`](HandleCount::joined) is the most that were seen at one time.
+    /// Of a queue between processes: the consumer, once it has come, and while its process is there.
     pub readers: HandleCount,
     /// Each producer of a queue, in the order of joining. A producer that has left is listed while its
     /// messages lie in a ring that no other producer has taken over. Empty for other rings.

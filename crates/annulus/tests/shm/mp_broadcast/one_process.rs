@@ -9,6 +9,7 @@ use annulus::memory::Memory;
 use annulus::shm::WhenGone;
 use annulus::shm::mp_broadcast::{self, Builder};
 use annulus::shm::{AttachError, PeerState, ShareError, Shared, ShmKind};
+use annulus::stats::Stats;
 use annulus::{
     LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TryRecvError, TrySendError, WaitStrategy,
 };
@@ -43,6 +44,32 @@ fn rings_that_cant_be() {
     assert!(matches!(refused, AttachError::Type { .. }), "{refused}");
     let refused = invitation.accept_lossless::<u64>().map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Kind { found: ShmKind::MpLossy, .. }), "{refused}");
+}
+
+/// By each publisher and each subscriber, of a lossy and of a lossless ring.
+#[test]
+fn publishers_are_counted_by_every_process() {
+    fn counts(all: [Stats; 3], expected: (usize, u64)) {
+        assert_eq!(all.map(|stats| (stats.writers.now, stats.writers.joined)), [expected; 3]);
+    }
+    let Shared { handle: first, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
+    let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+    assert_eq!((subscriber.stats().writers.now, subscriber.stats().writers.joined), (1, 1));
+    let [second, third] = [(); 2].map(|()| joined::<u64>(&invitation));
+    counts([first.stats(), third.stats(), subscriber.stats()], (3, 3));
+    drop(second);
+    counts([first.stats(), third.observer().stats().unwrap(), subscriber.stats()], (2, 3));
+    drop(first);
+    assert_eq!((third.stats().writers.now, subscriber.stats().writers.now), (1, 1));
+    drop(third);
+    assert_eq!((subscriber.stats().writers.now, subscriber.stats().writers.joined), (0, 3));
+
+    let Shared { handle: first, invitation, .. } = ring(8, 3).build_lossless::<u64>(1).unwrap();
+    let subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
+    let [second, third] = [(); 2].map(|()| mp_broadcast::lossless_publisher::<u64>(&invitation).unwrap());
+    counts([first.stats(), third.stats(), subscriber.stats()], (3, 3));
+    drop(second);
+    counts([first.stats(), third.stats(), subscriber.stats()], (2, 3));
 }
 
 /// Whatever a message is published by: it comes, and in its place.

@@ -10,6 +10,7 @@ use annulus::Settings;
 use annulus::shm::spsc::{self, Consumer, Producer};
 use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, Shared, ShmKind, broadcast};
 use annulus::shm::{Peer, WhenGone};
+use annulus::stats::Stats;
 use annulus::{
     CapacityError, Observer, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy,
 };
@@ -32,6 +33,30 @@ fn placement_says_memory_is_shared() {
     assert_eq!(producer.placement().to_string(), "512 bytes in memory that processes share");
     assert_eq!(consumer.placement(), producer.placement());
     assert!(producer.placement().is_shared());
+}
+
+/// No consumer is counted before one came, nor where the process of the other side is gone.
+#[test]
+fn ends_are_counted_by_both_processes() {
+    let counts = |stats: Stats| {
+        let Stats { writers, readers, .. } = stats;
+        ((writers.now, writers.joined), (readers.now, readers.joined))
+    };
+    for leaves_first in ["the consumer", "the producer"] {
+        let Shared { handle: producer, invitation, .. } =
+            spsc::producer::<u64>(Settings::new(4), WhenGone::Wait).unwrap();
+        assert_eq!(counts(producer.stats()), ((1, 1), (0, 0)));
+        let (consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
+        assert_eq!(counts(producer.stats()), ((1, 1), (1, 1)));
+        assert_eq!(counts(consumer.observer().stats().unwrap()), ((1, 1), (1, 1)));
+        if leaves_first == "the consumer" {
+            drop(consumer);
+            assert_eq!(counts(producer.stats()), ((1, 1), (0, 1)));
+        } else {
+            drop(producer);
+            assert_eq!(counts(consumer.stats()), ((0, 1), (1, 1)));
+        }
+    }
 }
 
 /// Each process lists what it has of a ring that it gave a name, to its last handle here.
