@@ -48,7 +48,7 @@ struct Publishing {
     publisher: Either<Publisher, Publisher<Lossless>>,
 }
 
-/// A lossless ring is closed.
+/// The ring is closed.
 struct Closed;
 
 impl Publishing {
@@ -75,8 +75,8 @@ impl Publishing {
     fn publish_next(&mut self, bytes: usize) -> Result<(), Closed> {
         match &mut self.publisher {
             Either::Lossy(publisher) => {
-                publisher.loan(bytes).expect("the length was checked").publish();
-                Ok(())
+                let published = publisher.loan(bytes).expect("the length was checked").try_publish();
+                published.map(drop).map_err(|_| Closed)
             }
             Either::Lossless(publisher) => {
                 let published = publisher.loan(bytes).expect("the length was checked").try_publish();

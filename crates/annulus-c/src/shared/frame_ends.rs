@@ -101,7 +101,10 @@ impl FramePublisher {
             Patience::For(timeout) => timeout.into(),
         };
         let sequence = match &mut self.end {
-            Either::Lossy(publisher) => publisher.loan(length).map_err(|_| ANNULUS_INVALID)?.publish(),
+            Either::Lossy(publisher) => {
+                let frame = publisher.loan(length).map_err(|_| ANNULUS_INVALID)?;
+                frame.try_publish().map_err(|_| ANNULUS_CLOSED)?
+            }
             Either::Lossless(publisher) => {
                 let frame = publisher.loan(length).map_err(|_| ANNULUS_INVALID)?;
                 frame.publish_until(until).map_err(|error| match error {

@@ -337,20 +337,30 @@ impl<M: Mode> Loan<'_, M> {
 
 impl Loan<'_> {
     /// Publishes it, and returns its sequence. Never waits. If the ring is [closed](Publisher::close), it is
-    /// dropped.
+    /// dropped: see [`try_publish`](Self::try_publish).
     ///
     /// Then it gives up the message that the ring no longer keeps, and looks once at what all subscribers
     /// hold: O(subscribers × held).
     #[allow(clippy::must_use_candidate, reason = "most publishers have no use for it")]
-    pub fn publish(mut self) -> u64 {
-        if self.publisher.is_closed() {
-            // No message follows the last one, so none is given up.
-            return self.publisher.ring.next_sequence();
-        }
+    pub fn publish(self) -> u64 {
+        self.try_publish().unwrap_or_else(|SendError(frame)| frame.publisher.ring.next_sequence())
+    }
+
+    /// As [`publish`](Self::publish), for a publisher that is to know whether the frame is published.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the frame back: the ring is closed.
+    pub fn try_publish(self) -> Result<u64, SendError<Self>> {
+        // (A message that the ring refuses has overwritten the oldest one.)
+        if self.publisher.is_closed() { Err(SendError(self)) } else { self.put() }
+    }
+
+    /// As [`try_publish`](Self::try_publish), in a ring that was not closed just now.
+    fn put(mut self) -> Result<u64, SendError<Self>> {
         let (told, sequence) = self.stamp();
-        self.publisher.ring.publish(told);
-        self.finish();
-        sequence
+        let put = self.publisher.ring.put_now(told);
+        self.settle(put, sequence)
     }
 }
 
@@ -415,7 +425,9 @@ impl Loan<'_, Lossless> {
         let put = self.publisher.ring.publish_async(told).await;
         self.settle(put.map_err(|error| (Refusal::Closed, error.into_inner())), sequence)
     }
+}
 
+impl<M: Mode> Loan<'_, M> {
     /// The ring has told of it, or not.
     fn settle<E: GiveBack<Self>>(
         mut self,
@@ -463,5 +475,34 @@ impl<M: Mode> Drop for Loan<'_, M> {
 impl<M: Mode> fmt::Debug for Loan<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loan").field("bytes", &self.bytes.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use crate::settings::Settings;
+    use crate::shm::frames::Builder;
+    use crate::shm::shared::Shared;
+
+    /// The ring is closed after the look: the frame comes back, and none that the ring has told of is free.
+    #[test]
+    fn frame_that_meets_a_close_comes_back() {
+        let Shared { handle, invitation, .. } = Builder::new(Settings::new(4), 8).build().unwrap();
+        let mut publisher = handle;
+        let mut subscriber = invitation.accept_frames().unwrap().subscribe_from_oldest().unwrap();
+        for byte in 0..4 {
+            assert_eq!(publisher.publish(&[byte]), Ok(byte.into()));
+        }
+        publisher.close();
+        for _ in 0..3 {
+            let mut frame = publisher.loan(1).unwrap().put().unwrap_err().into_inner();
+            frame[0] = 0xFF;
+        }
+        assert_eq!((publisher.sequence(), publisher.held()), (4, 0));
+        while let Ok(frame) = subscriber.recv() {
+            assert_eq!(frame.to_vec(), [frame.sequence() as u8]);
+        }
+        // Message 4 was to lie in the slot of message 0.
+        assert_eq!((subscriber.cursor(), subscriber.total_lagged()), (4, 1));
     }
 }

@@ -8,7 +8,7 @@ use annulus::shm::frames::{FrameError, SubscribeError, TooManyHeld};
 use annulus::shm::{
     AttachError, Directory, Invitation, PeerState, RingObserver, ShareError, Shared, ShmKind, frames,
 };
-use annulus::{Message, Receive, Settings, WaitStrategy, Waitable};
+use annulus::{Message, Receive, SendError, Settings, WaitStrategy, Waitable};
 
 use super::{check, publish, publish_all, ring};
 
@@ -105,6 +105,32 @@ fn message_of_a_frame_is_checked() {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| loan.set_message(5, 1_u64)));
     let text = *panic.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(text, "message 5 is not in this frame: it has 40 bytes, and each message 8");
+}
+
+/// A closed ring gives a frame back, and keeps all that it has told of.
+#[test]
+fn frame_of_closed_ring_comes_back() {
+    let (mut publisher, invitation) = ring(4, 100, 1, 1);
+    let mut subscriber = invitation.accept_frames().unwrap().subscribe_from_oldest().unwrap();
+    publish_all(&mut publisher, 0..4);
+    let closer = publisher.closer();
+    for round in 0..3 {
+        let mut frame = publisher.loan(50).unwrap();
+        frame.fill(0xFF);
+        // Behind the loan.
+        closer.close();
+        let Err(SendError(mut frame)) = frame.try_publish() else { panic!("it is closed") };
+        frame.fill(0xEE);
+        assert_eq!((frame.len(), frame.publish()), (50, 4), "round {round}");
+        assert_eq!(publisher.publish(&[0xFF; 100]), Ok(4), "it is dropped");
+    }
+    assert_eq!((publisher.published(), publisher.sequence()), (4, 4));
+    for number in 0..4 {
+        let frame = subscriber.recv().unwrap();
+        assert_eq!(frame.sequence(), number);
+        check(&frame);
+    }
+    assert_eq!(subscriber.recv().unwrap_err(), FrameError::Closed);
 }
 
 /// Frames of values: the ring says of which, and refuses a process that takes them for others.
