@@ -49,20 +49,20 @@ pub(crate) trait Read: Send {
     fn capacity(&self) -> usize;
 }
 
-/// The consumer of the Rust library, and whether C was shown the next record.
+/// The consumer of the Rust library, and how long the next record is, if C was shown it.
 pub(crate) struct Reading<K: InPlace + 'static> {
     consumer: Notified<Consumer<K>>,
-    is_shown: bool,
+    shown: Option<usize>,
 }
 
 impl<K: InPlace> Reading<K> {
     pub(crate) fn of(consumer: Consumer<K>) -> Self {
-        Self { consumer: Notified::Not(consumer), is_shown: false }
+        Self { consumer: Notified::Not(consumer), shown: None }
     }
 
     /// The next record. It stays in the queue if it is forgotten.
     fn record(&mut self, patience: Patience) -> Done<Record<'_, K>> {
-        self.is_shown = false;
+        self.shown = None;
         let consumer = self.consumer.receiver();
         match patience {
             Patience::None => consumer.try_read().map_err(|error| match error {
@@ -96,19 +96,17 @@ impl<K: InPlace + 'static> Read for Reading<K> {
 
     fn readable(&mut self, patience: Patience) -> Done<(*const u8, usize)> {
         let record = self.record(patience)?;
-        let shown = (record.shared().as_ptr(), record.len());
-        // So it stays there, until the next look takes it out.
+        let (first, len) = (record.shared().as_ptr(), record.len());
+        // So it stays there.
         mem::forget(record);
-        self.is_shown = true;
-        Ok(shown)
+        self.shown = Some(len);
+        Ok((first, len))
     }
 
     fn advance(&mut self) -> Done {
-        if !mem::take(&mut self.is_shown) {
-            return Err(ANNULUS_INVALID);
-        }
-        // The one that was shown, which goes back at the end of this line.
-        drop(self.consumer.receiver().try_read());
+        let len = self.shown.take().ok_or(ANNULUS_INVALID)?;
+        // The one that was shown, as long as it was then.
+        self.consumer.receiver().receive_forgotten(len);
         Ok(())
     }
 

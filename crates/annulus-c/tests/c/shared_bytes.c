@@ -103,7 +103,31 @@ static void find(size_t size) {
     receive(joined_records(invitation), MESSAGES, ANNULUS_CLOSED);
 }
 
+/* The other process writes another length while a record is shown: the record that was shown is received, and no other number of words. */
+static void keeps_to_what_was_shown(uint64_t length_later) {
+    annulus_invitation *invitation;
+    annulus_bytes_producer *producer = new_records(&invitation);
+    annulus_bytes_consumer *consumer = joined_records(invitation);
+    send_records(producer, 3);
+    size_t length;
+    for (uint64_t number = 0; number < 3; number++) {
+        const void *record;
+        WORKS(annulus_bytes_consumer_readable(consumer, 0, &record, &length));
+        CHECK(length == length_of(number));
+        is_number((const unsigned char *)record, length, number);
+        ((uint64_t *)(uintptr_t)record)[-1] = length_later;
+        WORKS(annulus_bytes_consumer_advance(consumer));
+    }
+    RETURNS(ANNULUS_EMPTY, annulus_bytes_consumer_try_recv(consumer, message, sizeof message, &length));
+    WORKS(annulus_bytes_producer_free(producer));
+    WORKS(annulus_bytes_consumer_free(consumer));
+}
+
 int main(void) {
+    keeps_to_what_was_shown(1);
+    keeps_to_what_was_shown(60);
+    keeps_to_what_was_shown(UINT64_MAX);
+
     in_child(produce, MESSAGES);
     receive(joined_records(received()), MESSAGES, ANNULUS_CLOSED);
     ends_by(0);

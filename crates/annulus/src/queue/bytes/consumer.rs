@@ -146,6 +146,17 @@ impl<K: InPlace> Consumer<K> {
     }
 
     /// Waits for the next record, and returns its length; or for the end. `None` once the time has passed.
+    /// Receives the record of so many bytes that was read last and [forgotten](core::mem::forget): for
+    /// bindings to other languages. Between processes, the other one may have changed its length since.
+    ///
+    /// # Panics
+    ///
+    /// If fewer bytes are there.
+    #[doc(hidden)]
+    pub fn receive_forgotten(&mut self, len: usize) {
+        drop(Record::<K>::new(&mut self.words.end, len));
+    }
+
     #[cold]
     #[inline(never)]
     fn wait(&mut self, until: Until) -> Option<Result<usize, RecvError>> {
