@@ -188,6 +188,8 @@ class consumer : public detail::receiving_records<annulus_bytes_consumer> {
     ANNULUS_MOVES_(consumer);
 
     // The next record where it lies in the ring; `advance` takes it out of the queue. It waits so long for one: without a time not at all.
+    // Between processes the other process can write to it while it is read: unless you trust it not to, copy what you need, then check the
+    // copy.
     [[nodiscard]] result<std::span<const std::byte>> readable(timeout time = {}) noexcept { return shown(detail::ns(time)); }
     [[nodiscard]] result<std::span<const std::byte>> wait_readable() noexcept { return shown(ANNULUS_FOREVER); }
     [[nodiscard]] status advance() noexcept { return annulus_bytes_consumer_advance(get()); }

@@ -109,6 +109,8 @@ class consumer : public detail::receiving<annulus_consumer> {
         });
     }
     // The next messages, of `size` bytes, where they lie. (`size` is what the blocks say, and is not looked at.)
+    // Between processes the other process can write to them while they are read: unless you trust it not to, copy what you need, then
+    // check the copy.
     result<blocks<const std::byte>> readable(std::size_t size, timeout time = {}) noexcept {
         const void *messages = nullptr;
         std::size_t count = 0;
