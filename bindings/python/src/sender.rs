@@ -233,17 +233,18 @@ impl RawSender {
         }
     }
 
-    /// Waits until a lossless ring has so many subscribers, and returns whether it has. True at once of other
-    /// rings.
+    /// Waits until a lossless ring has so many subscribers, and returns whether it has: False once the time
+    /// has passed, or if the ring is closed. True at once of other rings.
     #[pyo3(signature = (count, timeout=None))]
     fn wait_for_subscribers(&self, py: Python<'_>, count: usize, timeout: Option<f64>) -> PyResult<bool> {
         if self.end.now(py, |end| end.sender.wait_for_subscribers_timeout(count, Duration::ZERO))? {
             return Ok(true);
         }
-        let found = self.end.wait(py, Limit::of(timeout)?, |end, slice| {
-            end.sender.wait_for_subscribers_timeout(count, slice).then_some(())
+        let come = self.end.wait(py, Limit::of(timeout)?, |end, slice| {
+            let have_come = end.sender.wait_for_subscribers_timeout(count, slice);
+            (have_come || end.sender.is_closed()).then_some(have_come)
         })?;
-        Ok(found.is_some())
+        Ok(come.unwrap_or(false))
     }
 
     /// The number of the next message, of a broadcast ring with one publisher.

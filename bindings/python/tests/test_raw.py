@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import select
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -204,6 +205,23 @@ def test_seats(directory: Directory) -> None:
     consumer.close()
     with pytest.raises(raw.ClosedError):
         queue.send(message(1))
+
+
+def ring_files() -> set[str]:
+    """The descriptors of broadcast rings that this process has."""
+    descriptors = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+    # (The one of the listing is gone.)
+    return {path for path in descriptors if os.path.exists(path) and "annulus broadcast" in os.readlink(path)}
+
+
+def test_wait_for_subscribers_ends_with_the_ring(directory: Directory) -> None:
+    before = ring_files()
+    sender = raw.make_mp("ring", directory, 8, QUOTE, seats=1)
+    # As another publisher closes it (docs/SHM-FORMAT.md): by bit 63 of the head.
+    with open(min(ring_files() - before), "r+b", buffering=0) as ring:
+        ring.seek(128)
+        ring.write((1 << 63).to_bytes(8, sys.byteorder))
+    assert sender.is_closed and not sender.wait_for_subscribers(1)
 
 
 def test_records(directory: Directory) -> None:

@@ -316,7 +316,7 @@ class RawSender(_Handle):
         FullError (a TimeoutError), ClosedError, LentError. TypeError: a broadcast ring lends none.
         """
     def wait_for_subscribers(self, count: int, timeout: float | None = None) -> bool:
-        """Waits until a lossless ring has so many subscribers, and returns whether it has. True at once of other rings."""
+        """Waits until a lossless ring has so many subscribers, and returns whether it has: False if the ring is closed. True at once of other rings."""
     @property
     def sequence(self) -> int | None:
         """The number of the next message, of a broadcast ring with one publisher."""

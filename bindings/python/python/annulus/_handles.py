@@ -209,8 +209,8 @@ class Publisher(_Sender[M]):
     """Sends into a broadcast ring: each subscriber gets each message. :func:`annulus.publish` makes one."""
 
     def wait_for_subscribers(self, count: int = 1, timeout: float | None = None) -> bool:
-        """Waits until a lossless ring has so many subscribers, and returns whether it has. Of other rings,
-        ``True`` at once: they do not know their subscribers."""
+        """Waits until a lossless ring has so many subscribers, and returns whether it has: ``False`` if the
+        ring is closed. Of other rings, ``True`` at once: they do not know their subscribers."""
         return cast(bool, self._raw.wait_for_subscribers(whole("count", count), timeout))
 
     @property
