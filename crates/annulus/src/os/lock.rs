@@ -50,9 +50,10 @@ fn reopened_for(file: impl AsFd, access: OFlags) -> io::Result<OwnedFd> {
     open(&path, access | OFlags::CLOEXEC, Mode::empty()).map_err(|error| at(path, error))
 }
 
-/// A path to what is open, as long as it is.
+/// A path to what is open, as long as it is: for the thread that calls this. (`/proc/self` is the folder of
+/// the first thread, and shows no descriptor any more once that has ended by itself.)
 pub(crate) fn path_of(open: &impl AsFd) -> String {
-    std::format!("/proc/self/fd/{}", open.as_fd().as_raw_fd())
+    std::format!("/proc/thread-self/fd/{}", open.as_fd().as_raw_fd())
 }
 
 /// Takes the lock of one byte of the file, which has nothing to do with [`take`]; false if another opening

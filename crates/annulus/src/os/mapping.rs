@@ -208,7 +208,7 @@ impl Pages {
     pub(crate) fn seen(&self) -> Option<Seen> {
         let start = self.start.as_ptr().addr();
         // (The path of a file that is mapped may be no text.)
-        let smaps = fs::read("/proc/self/smaps").ok()?;
+        let smaps = fs::read("/proc/thread-self/smaps").ok()?;
         seen(&String::from_utf8_lossy(&smaps), start, start + self.bytes)
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// How many bytes the system, and the control groups of this process, can still give away; `None` if none of
 /// them says.
 pub(super) fn available() -> Option<u64> {
-    let groups = fs::read("/proc/self/cgroup").ok();
+    let groups = fs::read("/proc/thread-self/cgroup").ok();
     let groups = groups.and_then(|groups| left_in_groups(Path::new("/sys/fs/cgroup"), &groups));
     left_in_system().into_iter().chain(groups).min()
 }
@@ -27,8 +27,8 @@ fn field(text: &str, name: &str) -> Option<u64> {
     lines.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()?.parse().ok())?)
 }
 
-/// The least that is left in one of the groups which `/proc/self/cgroup` names, and in those that they are
-/// in. (The name of a group may be no text.)
+/// The least that is left in one of the groups which `/proc/thread-self/cgroup` names, and in those that they
+/// are in. (The name of a group may be no text.)
 fn left_in_groups(root: &Path, groups: &[u8]) -> Option<u64> {
     let left = groups.split(|&byte| byte == b'\n').filter_map(|line| {
         let mut parts = line.splitn(3, |&byte| byte == b':').skip(1);
