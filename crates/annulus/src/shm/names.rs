@@ -397,9 +397,10 @@ pub(super) struct NameSocket {
 }
 
 /// How long the process of a ring may take to answer.
-const LONGEST_ANSWER: Duration = Duration::from_secs(2);
+pub(super) const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
-/// The pause between two attempts, where the system has no descriptor for a connection.
+/// The pause between two attempts, where the system has no descriptor for a connection, or too many processes
+/// ask at once.
 const REST: Duration = Duration::from_millis(10);
 
 impl NameSocket {
@@ -462,8 +463,8 @@ impl Drop for NameSocket {
 pub(super) struct Request {
     came: Vec<OwnedFd>,
     /// Where the rest comes from, and until when it is waited for: from the question to the whole answer.
-    /// `None` before the question, and after the answer.
-    question: Option<(UnixStream, Instant)>,
+    /// There is no socket yet while too many others ask. `None` before the question, and after the answer.
+    question: Option<(Option<UnixStream>, Instant)>,
 }
 
 impl Request {
@@ -489,15 +490,19 @@ impl Request {
 
     /// Whether the name has a socket. If so, all is there.
     fn come(&mut self, folder: &Folder, name: &str, until: Option<Instant>) -> io::Result<bool> {
-        let (socket, last) = if let Some(question) = self.question.take() {
-            question
-        } else {
-            let Some(socket) = folder.connect(&socket_of(name))? else { return Ok(false) };
+        let (mut socket, last) = self.question.take().unwrap_or_else(|| {
             self.came.clear();
-            (UnixStream::from(socket), Instant::now() + LONGEST_ANSWER)
-        };
+            (None, Instant::now() + LONGEST_ANSWER)
+        });
         while self.came.len() < 2 {
-            match recv_fd(&socket) {
+            let step = match &socket {
+                Some(socket) => recv_fd(socket).map(|fd| self.came.push(fd)),
+                None => match folder.connect(&socket_of(name)) {
+                    Ok(None) => return Ok(false),
+                    connected => connected.map(|connected| socket = connected.map(UnixStream::from)),
+                },
+            };
+            match step {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     let now = Instant::now();
                     if last <= now {
@@ -507,9 +512,14 @@ impl Request {
                         self.question = Some((socket, last));
                         return Err(ErrorKind::TimedOut.into());
                     }
-                    wait(&socket, PollFlags::IN, until.map_or(last, |until| until.min(last)))?;
+                    let end = until.map_or(last, |until| until.min(last));
+                    match &socket {
+                        Some(socket) => wait(socket, PollFlags::IN, end)?,
+                        // The kernel tells nobody when there is room for one more.
+                        None => thread::sleep(REST.min(end - now)),
+                    }
                 }
-                told => self.came.push(told?),
+                told => told?,
             }
         }
         Ok(true)
