@@ -22,6 +22,7 @@ use rustix::net::{
 use rustix::path::Arg;
 
 use super::error::{at, check_file_length};
+use super::process_lifetime::{folder_of_descriptors, is_not_there};
 use super::{lock, random};
 use crate::sync::seeded;
 
@@ -320,7 +321,8 @@ impl Folder {
         Ok(socket)
     }
 
-    /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
+    /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket:
+    /// `WouldBlock` if as many as may be wait to be accepted.
     pub(crate) fn connect(&self, name: &str) -> io::Result<Option<OwnedFd>> {
         let found = match opened_as_path(&self.0, name) {
             Err(Errno::NOENT) => return Ok(None),
@@ -419,17 +421,33 @@ pub(crate) fn text(file: &File, most: u64) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-/// Opens what another process has open under this number, if it is a regular file (files in memory are).
-/// `None` if it has no such number. `PermissionDenied` if the kernel does not show what it has.
-pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
-    // A process that may not be seen looks as if it were not there.
-    let hidden = |error| if matches!(error, Errno::NOENT | Errno::SRCH) { Errno::ACCESS } else { error };
-    let as_path = OFlags::PATH | OFlags::CLOEXEC;
-    let all = openat(CWD, std::format!("/proc/{pid}/fd"), OPEN | OFlags::DIRECTORY, Mode::empty());
-    // First as a mere path: to open a device, or a pipe, does something.
-    match openat(all.map_err(hidden)?, std::format!("{number}"), as_path, Mode::empty()) {
-        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
-        told => opened_again(&told?, is_writable),
+/// What another process has open under a number.
+pub(crate) enum OfOther {
+    /// A regular file (files in memory are), opened once more.
+    File(OwnedFd),
+    /// No such number, or no such file.
+    None,
+    /// Nothing, under any number: it is about to end.
+    Ending,
+}
+
+/// Opens what another process has open under this number. `PermissionDenied` if the kernel does not show it.
+pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<OfOther> {
+    let mut shown = folder_of_descriptors(pid)?;
+    loop {
+        let Some(folder) = shown else { return Ok(OfOther::Ending) };
+        // First as a mere path: to open a device, or a pipe, does something.
+        let as_path = OFlags::PATH | OFlags::CLOEXEC;
+        match openat(CWD, folder.join(std::format!("{number}")), as_path, Mode::empty()) {
+            Err(error) if is_not_there(error) => {
+                shown = folder_of_descriptors(pid)?;
+                // Otherwise the thread whose folder it was has ended meanwhile.
+                if shown.as_ref() == Some(&folder) {
+                    return Ok(OfOther::None);
+                }
+            }
+            told => return Ok(opened_again(&told?, is_writable)?.map_or(OfOther::None, OfOther::File)),
+        }
     }
 }
 
@@ -573,9 +591,9 @@ mod tests {
         let me = std::process::id();
         let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&socket).unsigned_abs();
-        assert!(open_of(me, number, false).unwrap().is_none(), "a socket");
-        assert!(open_of(me, 1_000_000, false).unwrap().is_none(), "no such number");
-        let hidden = open_of(u32::MAX, 0, false).unwrap_err();
+        assert!(matches!(open_of(me, number, false), Ok(OfOther::None)), "a socket");
+        assert!(matches!(open_of(me, 1_000_000, false), Ok(OfOther::None)), "no such number");
+        let hidden = open_of(u32::MAX, 0, false).map(drop).unwrap_err();
         assert_eq!(hidden.kind(), io::ErrorKind::PermissionDenied, "no such process that may be seen");
     }
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use super::error::at;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -67,6 +68,48 @@ impl Maker {
     }
 }
 
+/// The folder of `/proc` that shows what a process has open. `None` if it has nothing open: it is about to
+/// end. `PermissionDenied` if the kernel does not show it.
+///
+/// It is the folder of the first thread, or, where that has ended before the process (by `pthread_exit` in
+/// `main`), of one that is there: the first one's has nothing then, or is root's alone.
+pub(crate) fn folder_of_descriptors(pid: u32) -> io::Result<Option<PathBuf>> {
+    let process = PathBuf::from(std::format!("/proc/{pid}"));
+    let mut refused = None;
+    let mut look = |folder: PathBuf| match shows_some(&folder) {
+        Ok(shows) => shows.then_some(folder),
+        Err(error) => {
+            refused.get_or_insert(error);
+            None
+        }
+    };
+    if let Some(first) = look(process.join("fd")) {
+        return Ok(Some(first));
+    }
+    let threads = fs::read_dir(process.join("task")).map_err(|error| match error.kind() {
+        // A process that may not be seen looks as if it were not there.
+        io::ErrorKind::NotFound => io::ErrorKind::PermissionDenied.into(),
+        _ => error,
+    })?;
+    let found = threads.flatten().find_map(|thread| look(thread.path().join("fd")));
+    if let (None, Some(error)) = (&found, refused) { Err(error) } else { Ok(found) }
+}
+
+/// Whether there is a descriptor in this folder. (A thread that has ended meanwhile has none.)
+fn shows_some(folder: &Path) -> io::Result<bool> {
+    match fs::read_dir(folder).and_then(|mut all| all.next().transpose()) {
+        Err(error) if error.raw_os_error().map(Errno::from_raw_os_error).is_some_and(is_not_there) => {
+            Ok(false)
+        }
+        told => Ok(told?.is_some()),
+    }
+}
+
+/// Whether this is the kernel's word for a process, or a thread, that is not there.
+pub(crate) fn is_not_there(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::SRCH)
+}
+
 /// A process, also when its number is given to another one.
 pub(crate) struct Process(OwnedFd);
 
@@ -95,7 +138,7 @@ impl Process {
     /// Whether it has the file open; `None` if that can't be seen.
     fn has_open(&self, file: impl AsFd) -> Option<bool> {
         let wanted = fstat(file).ok()?;
-        for entry in fs::read_dir(std::format!("/proc/{}/fd", self.number_in_proc()?)).ok()? {
+        for entry in fs::read_dir(folder_of_descriptors(self.number_in_proc()?).ok()??).ok()? {
             match stat(entry.ok()?.path()) {
                 Ok(found) if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino) => {
                     return Some(true);
@@ -111,7 +154,8 @@ impl Process {
 
     /// Its number in `/proc`, which may show the numbers of another container; `None` if it is not there.
     pub(crate) fn number_in_proc(&self) -> Option<u32> {
-        let about = fs::read(std::format!("/proc/self/fdinfo/{}", self.0.as_raw_fd())).ok()?;
+        // (Not `/proc/self`, as in `lock::path_of`.)
+        let about = fs::read(std::format!("/proc/thread-self/fdinfo/{}", self.0.as_raw_fd())).ok()?;
         let number = str::from_utf8(&about).ok()?.lines().find_map(|line| line.strip_prefix("Pid:"))?;
         // (0 and -1 are none.)
         number.trim().parse().ok().filter(|&number| number > 0)

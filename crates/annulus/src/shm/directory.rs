@@ -23,7 +23,7 @@ use super::process::{PeerState, ProcessId};
 use crate::message::schema::Fingerprint;
 use crate::os::error::{at, check_file_length};
 use crate::os::folder;
-use crate::os::folder::{Folder, Rights, Watch};
+use crate::os::folder::{Folder, OfOther, Rights, Watch};
 use crate::os::kept_word::Kept;
 use crate::os::process_lifetime::{Maker, pid_namespace};
 use crate::sync::seeded;
@@ -371,11 +371,18 @@ impl Directory {
     /// at the path now can't be used: see [`with_mode`](Self::with_mode).
     pub fn wait_for(&self, name: &str, timeout: Option<Duration>) -> Result<NamedRing, NameError> {
         // (A sum that no clock reaches is for ever.)
-        self.wait_until(name, timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.wait_until(name, until, |found| Ok(Some(found)))
     }
 
-    /// As [`wait_for`](Self::wait_for), until then at most.
-    pub(super) fn wait_until(&self, name: &str, until: Option<Instant>) -> Result<NamedRing, NameError> {
+    /// As [`wait_for`](Self::wait_for), until then at most, for what `get` makes of the ring: `None` if its
+    /// process has ended, or taken the name back, since it was found.
+    pub(super) fn wait_until<T, E: From<NameError>>(
+        &self,
+        name: &str,
+        until: Option<Instant>,
+        mut get: impl FnMut(NamedRing) -> Result<Option<T>, E>,
+    ) -> Result<T, E> {
         let unusable = |error: DirectoryError| NameError::System {
             name: name.to_string(),
             error: io::Error::other(error),
@@ -390,11 +397,15 @@ impl Directory {
             }
             match directory.find(name) {
                 Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {}
-                found => return found,
+                found => {
+                    if let Some(got) = get(found?)? {
+                        return Ok(got);
+                    }
+                }
             }
             let now = Instant::now();
             if until.is_some_and(|until| until <= now) {
-                return Err(NameError::TimedOut { name: name.to_string() });
+                return Err(NameError::TimedOut { name: name.to_string() }.into());
             }
             watch.wait(Some(next_look(now, until)));
         }
@@ -404,24 +415,22 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// `System` if the directory can't be read. A name whose file can't be is left out.
+    /// `System` if the directory can't be read, or the system lets this process open no more files. A name is
+    /// left out if its file belongs to another user, and may not be read, or is no file of a ring.
     pub fn list(&self) -> Result<Vec<Entry>, NameError> {
         let files = self.names.folder.names();
         let files = files.map_err(|error| about_all(at(self.path().display(), error)))?;
-        let mut entries: Vec<Entry> = files
-            .iter()
-            .filter_map(|file| {
-                let name = names::of_file(file)?;
-                let holder = self.names.holder(name).ok()??;
-                Some(Entry {
-                    name: name.to_string(),
-                    state: holder.state(),
-                    process: holder.process(),
-                    fingerprint: holder.fingerprint(),
-                })
-            })
-            .collect();
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut entries = Vec::new();
+        for name in files.iter().filter_map(|file| names::of_file(file)) {
+            let Some(holder) = listed(self.names.holder(name))? else { continue };
+            entries.push(Entry {
+                name: name.to_string(),
+                state: holder.state(),
+                process: holder.process(),
+                fingerprint: holder.fingerprint(),
+            });
+        }
+        entries.sort_by(|one: &Entry, other| one.name.cmp(&other.name));
         Ok(entries)
     }
 
@@ -466,10 +475,20 @@ pub(super) fn next_look(now: Instant, until: Option<Instant>) -> Instant {
 }
 
 /// The longest time without a look.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) fn checked(name: &str) -> Result<(), NameError> {
     names::check(name).map_err(|why| NameError::Bad { name: name.to_string(), why })
+}
+
+/// What is found at a name, for a list: `None` if that has no place there. Other errors are not of the name:
+/// without them, a process that may open no more files would see an empty directory.
+fn listed<T>(found: Result<Option<T>, NameError>) -> Result<Option<T>, NameError> {
+    match found {
+        Err(NameError::InTheWay { .. } | NameError::Owner { .. }) => Ok(None),
+        Err(NameError::System { error, .. }) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
+        told => told,
+    }
 }
 
 /// Whether this is the system's word for something that is no directory.
@@ -614,8 +633,8 @@ impl NamedRing {
     ///
     /// # Errors
     ///
-    /// - `Dead` or `NotFound` if the process has ended, or has taken the name back. `NotFound` also if it has
-    ///   closed the ring, and not yet its name.
+    /// - `Dead` or `NotFound` if the process has ended, or has taken the name back.
+    /// - `NoDescriptor` if the process is there, and what the name leads to is no file.
     /// - `OtherNamespace` or `NotPermitted` if the kernel does not let this process see that one's
     ///   descriptors, and the directory is not one that others may use.
     /// - `NoAnswer` if that process is asked for its descriptors, and has not sent them two seconds later.
@@ -657,12 +676,13 @@ impl NamedRing {
         // Only now: if the process is still there, and has the name, then this was its descriptor, and not
         // one of a later process, or of another file, with that number.
         match (self.state(), opened) {
-            // It has the name, and no such descriptor: there is no ring any more.
-            (PeerState::NotYet | PeerState::Closed, _) | (PeerState::Alive, Ok(None)) => {
-                Err(NameError::NotFound { name })
+            (PeerState::NotYet | PeerState::Closed, _) => Err(NameError::NotFound { name }),
+            (PeerState::Dead, _) | (PeerState::Alive, Ok(OfOther::Ending)) => {
+                Err(NameError::Dead { name, process: Some(process) })
             }
-            (PeerState::Dead, _) => Err(NameError::Dead { name, process: Some(process) }),
-            (PeerState::Alive, Ok(Some(opened))) => Ok(opened),
+            // (Not `NotFound`: that says that there may be a ring soon.)
+            (PeerState::Alive, Ok(OfOther::None)) => Err(NameError::NoDescriptor { name, process }),
+            (PeerState::Alive, Ok(OfOther::File(opened))) => Ok(opened),
             (PeerState::Alive, Err(error)) => Err(match error.kind() {
                 // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::PermissionDenied => NameError::NotPermitted { name, process },
@@ -677,11 +697,11 @@ impl NamedRing {
     }
 
     /// By the number of the descriptor, where the kernel shows it to this user; otherwise by the socket of
-    /// the name. `None` if it is not there. `Unsupported`: neither way, in another container.
-    fn opened(&self, part: Part, is_writable: bool, until: Option<Instant>) -> io::Result<Option<OwnedFd>> {
+    /// the name. `Unsupported`: neither way, in another container.
+    fn opened(&self, part: Part, is_writable: bool, until: Option<Instant>) -> io::Result<OfOther> {
         let Record { namespace, fd, page, .. } = self.record;
         let number = if part == Part::Ring { Some(fd) } else { page };
-        let Some(number) = number else { return Ok(None) };
+        let Some(number) = number else { return Ok(OfOther::None) };
         let is_here = pid_namespace()? == namespace;
         // A file of another user is not trusted to say which process to ask.
         let is_ours = self.holder.owner()? == folder::user();
@@ -695,7 +715,8 @@ impl NamedRing {
         let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         match request.get(&self.names.folder, &self.name, until)? {
             Some([ring, page]) => {
-                folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)
+                let opened = folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)?;
+                Ok(opened.map_or(OfOther::None, OfOther::File))
             }
             None if is_here => Err(ErrorKind::PermissionDenied.into()),
             None => Err(ErrorKind::Unsupported.into()),
@@ -710,5 +731,25 @@ impl fmt::Debug for NamedRing {
             .field("name", &self.name)
             .field("process", &self.process())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_leaves_out_what_is_no_name_and_no_more() {
+        let name = || String::from("a");
+        let system = |errno: rustix::io::Errno| {
+            listed::<()>(Err(NameError::System { name: name(), error: at("a.ring", errno) }))
+        };
+        assert!(matches!(listed(Ok(Some(7))), Ok(Some(7))));
+        assert!(matches!(listed::<()>(Err(NameError::InTheWay { name: name() })), Ok(None)));
+        assert!(matches!(listed::<()>(Err(NameError::Owner { name: name(), owner: 1 })), Ok(None)));
+        assert!(matches!(system(rustix::io::Errno::ACCESS), Ok(None)));
+        for errno in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE, rustix::io::Errno::NOMEM] {
+            assert!(matches!(system(errno), Err(NameError::System { .. })), "{errno}");
+        }
     }
 }

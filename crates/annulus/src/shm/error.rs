@@ -465,6 +465,14 @@ pub enum NameError {
         /// The process, by its own numbers.
         process: ProcessId,
     },
+    /// The process that has the name is there, and what the name leads to is no file: it gave the name to
+    /// something else, to a socket for example, or has closed the descriptor that the name keeps.
+    NoDescriptor {
+        /// The name.
+        name: String,
+        /// The process, by its own numbers.
+        process: ProcessId,
+    },
     /// Somebody has been changing names in the directory for two seconds.
     Busy,
     /// No ring of this name came in time.
@@ -519,6 +527,11 @@ impl fmt::Display for NameError {
                 f,
                 "the ring {name:?} belongs to {process}, which was asked for it, and has not answered for two \
                  seconds: is it stopped?"
+            ),
+            Self::NoDescriptor { name, process } => write!(
+                f,
+                "the name {name:?} leads to no ring: {process} is there, and has no such file open. End that process, \
+                 or remove the name by force (annulus rm --force)"
             ),
             Self::Busy => f.write_str("another process has been changing the names for two seconds"),
             Self::TimedOut { name } => write!(f, "no ring {name:?} came in time"),

@@ -175,7 +175,8 @@ impl Invitation {
     /// returned.
     ///
     /// In a directory that others may use it may have to ask the ring's process for its descriptors, and
-    /// waits for the answer, for two seconds at most. Otherwise it does not wait.
+    /// waits for the answer, for two seconds at most (or as [`find_timeout`](Self::find_timeout) says).
+    /// Otherwise it does not wait.
     ///
     /// ```
     /// use annulus::Settings;
@@ -228,19 +229,49 @@ impl Invitation {
     pub fn wait_for(directory: &Directory, name: &str, timeout: Option<Duration>) -> Result<Self, FindError> {
         // (A sum that no clock reaches is for ever.)
         let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            let found = directory.wait_until(name, until)?;
-            match Self::find_until(&found, until) {
-                // It has ended since.
-                // Unreached: a process that ends between two looks at its name: two have to meet there
-                Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
-                told => return told,
-            }
-        }
+        directory.wait_until(name, until, |found| match Self::find_until(&found, until) {
+            // It has ended since.
+            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => Ok(None),
+            told => told.map(Some),
+        })
     }
 
-    /// As [`find`](Self::find), but [`TimedOut`](NameError::TimedOut) if the ring's process has not answered
-    /// at `until`. The next call waits for the same answer.
+    /// As [`find`](Self::find), but where it has to ask the ring's process, it waits for the answer for
+    /// `timeout` at most. Then the process stays asked: the next call, by the same [`NamedRing`], waits for
+    /// the same answer. So a thread can wait for it that has other things to do meanwhile.
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{Directory, FindError, Invitation, NameError, Shared, broadcast};
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("annulus-find-timeout-{}", std::process::id()));
+    ///
+    /// let directory = Directory::with_mode(&path, 0o770)?;
+    /// let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
+    /// let name = invitation.publish(&directory, "prices")?;
+    ///
+    /// // Usually a process of another user.
+    /// let named = directory.find("prices")?;
+    /// let ring = loop {
+    ///     match Invitation::find_timeout(&named, Duration::from_millis(1)) {
+    ///         Err(FindError::Name(NameError::TimedOut { .. })) => println!("no answer yet"),
+    ///         found => break found?.accept::<u64>()?,
+    ///     }
+    /// };
+    /// # drop((name, ring));
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`find`](Self::find), and [`TimedOut`](NameError::TimedOut). After two seconds without an
+    /// answer it is [`NoAnswer`](NameError::NoAnswer), and the next call asks again.
+    pub fn find_timeout(ring: &NamedRing, timeout: Duration) -> Result<Self, FindError> {
+        Self::find_until(ring, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`find_timeout`](Self::find_timeout), until then at most (`None`: as long as an answer may take).
     pub(super) fn find_until(ring: &NamedRing, until: Option<Instant>) -> Result<Self, FindError> {
         let fd = ring.open(Part::Ring, false, until)?;
         let info = RingInfo::of(&fd)?;

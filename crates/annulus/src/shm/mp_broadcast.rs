@@ -119,6 +119,8 @@ use std::boxed::Box;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::directory::{Directory, PublishedName};
 use super::error::{AttachError, FindError, NameError, ShareError};
@@ -126,6 +128,7 @@ use super::format::{Extent, Identity, LANE_CELLS, Layout, shown};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
+use super::names::LONGEST_ANSWER;
 use super::places::{ENDS, MOST_PLACES, Table, byte_of, free_place};
 use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
@@ -300,8 +303,8 @@ impl Builder {
     ///
     /// In a directory that others may use it may have to ask the process that has the name for its
     /// descriptors, and waits for the answer, for two seconds at most: then
-    /// [`NoAnswer`](NameError::NoAnswer). Otherwise it does not wait. It repeats its look if another process
-    /// makes such a ring, or ends, meanwhile.
+    /// [`NoAnswer`](NameError::NoAnswer). Otherwise it does not wait. It repeats its look, for two seconds at
+    /// most, if another process makes such a ring, or ends, meanwhile.
     ///
     /// # Errors
     ///
@@ -338,24 +341,29 @@ impl Builder {
         directory: &Directory,
         name: &str,
     ) -> Result<(Publisher<T>, Option<PublishedName>), FindError> {
+        let last = Instant::now() + LONGEST_ANSWER;
         loop {
-            let found = match directory.find(name) {
+            let refused = match directory.find(name) {
                 Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
                     let Shared { handle, invitation, .. } = self.clone().build()?;
                     match invitation.publish(directory, name) {
                         // Another process was faster.
-                        Err(FindError::Name(NameError::Taken { .. })) => continue,
+                        Err(refused @ FindError::Name(NameError::Taken { .. })) => refused,
                         given => return Ok((handle, Some(given?))),
                     }
                 }
-                found => found?,
+                found => match Invitation::find(&found?) {
+                    // It has ended since.
+                    Err(refused @ FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {
+                        refused
+                    }
+                    invitation => return Ok((publisher(&invitation?)?, None)),
+                },
             };
-            match Invitation::find(&found) {
-                // It has ended since.
-                // Unreached: a process that ends between two looks at its name: two have to meet there
-                Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
-                invitation => return Ok((publisher(&invitation?)?, None)),
+            if last <= Instant::now() {
+                return Err(refused);
             }
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }

@@ -11,7 +11,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write, stdin};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio, exit};
+use std::thread;
 use std::time::Duration;
 
 const DIRECTORY: &str = "ANNULUS_SHM_CHILD";
@@ -144,8 +145,32 @@ impl Drop for Child {
 #[test]
 fn child_plays_its_role() {
     let Some(path) = env::var_os(DIRECTORY) else { return };
-    let directory = Directory::with_mode(&path, 0o777).unwrap();
+    // (Not the first thread of the process, which may end before.)
+    thread::spawn(move || play(&Directory::with_mode(&path, 0o777).unwrap())).join().unwrap();
+}
+
+/// Ends the first thread of the process, as `pthread_exit` in `main` does.
+fn end_first_thread() {
+    extern "C" fn end(_: libc::c_int) {
+        // SAFETY: it ends the thread that has the signal, and frees nothing.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+
+    let first = std::process::id();
+    let handler = end as extern "C" fn(libc::c_int);
+    // SAFETY: it calls the system only. Nobody else in this process has this signal.
+    unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
+    // SAFETY: it sends a signal to the first thread.
+    assert_eq!(unsafe { libc::syscall(libc::SYS_tgkill, first, first, libc::SIGUSR2) }, 0);
+    // Then it has nothing open any more.
+    while fs::read_dir("/proc/self/fd").is_ok_and(|mut open| open.next().is_some()) {
+        thread::yield_now();
+    }
+}
+
+fn play(directory: &Directory) {
     let (mut published, mut rings, mut fellows) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut is_first_over = false;
     for order in stdin().lines().map_while(Result::ok) {
         let (verb, name) = order.split_once(' ').unwrap();
         let answer = match verb {
@@ -175,7 +200,7 @@ fn child_plays_its_role() {
             "again" => {
                 let again = directory.find(name).map_err(FindError::from);
                 let again = again
-                    .and_then(|ring| Invitation::find(&ring)?.publish(&directory, &format!("{name}-again")));
+                    .and_then(|ring| Invitation::find(&ring)?.publish(directory, &format!("{name}-again")));
                 match again {
                     Ok(guard) => {
                         published.insert(format!("{name}-again"), guard);
@@ -188,14 +213,14 @@ fn child_plays_its_role() {
             "lossy" => {
                 let Shared { handle: mut publisher, invitation, .. } =
                     broadcast::lossy::<u64>(Settings::new(8)).unwrap();
-                published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
+                published.insert(name.to_string(), invitation.publish(directory, name).unwrap());
                 publisher.publish(7);
                 rings.push((Some(publisher), None));
                 "published".to_string()
             }
             "mp_lossy" => {
                 let builder = mp_broadcast::Builder::new(Settings::new(8)).publishers(2);
-                let (mut publisher, name_given) = builder.publish_in::<u64>(&directory, name).unwrap();
+                let (mut publisher, name_given) = builder.publish_in::<u64>(directory, name).unwrap();
                 published.extend(name_given.map(|guard| (name.to_string(), guard)));
                 publisher.publish(9);
                 fellows.push(publisher);
@@ -204,7 +229,7 @@ fn child_plays_its_role() {
             "spsc" => {
                 let Shared { handle: mut producer, invitation, .. } =
                     spsc::producer::<u64>(annulus::Settings::new(8), WhenGone::Close).unwrap();
-                published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
+                published.insert(name.to_string(), invitation.publish(directory, name).unwrap());
                 producer.send(8).unwrap();
                 rings.push((None, Some(producer)));
                 "published".to_string()
@@ -219,6 +244,21 @@ fn child_plays_its_role() {
                 let behavior = rustix::process::DumpableBehavior::NotDumpable;
                 rustix::process::set_dumpable_behavior(behavior).unwrap();
                 name.to_string()
+            }
+            "outlive" => {
+                end_first_thread();
+                is_first_over = true;
+                "outlived".to_string()
+            }
+            // All that it has open, for as long as it lives.
+            "close" => {
+                for number in 0..4096 {
+                    // SAFETY: what has this descriptor is not used any more, nor dropped.
+                    unsafe { libc::close(number) };
+                }
+                loop {
+                    thread::park();
+                }
             }
             "remove" => match directory.remove(name, false) {
                 Ok(()) => "removed".to_string(),
@@ -263,6 +303,11 @@ fn child_plays_its_role() {
         };
         // At the beginning of a line or behind what the test program says.
         println!("{ANSWER}{answer}");
+    }
+    if is_first_over {
+        // It would wait for this thread, and end the process.
+        drop((published, rings, fellows));
+        exit(0);
     }
 }
 

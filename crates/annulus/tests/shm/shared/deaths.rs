@@ -4,12 +4,14 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 
 use annulus::Settings;
-use annulus::shm::{Directory, Fingerprint, NameError, PeerState};
+use annulus::shm::{
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, PeerState, Received,
+};
 use annulus::shm::{frames, mp_broadcast, mpmc};
 use rustix::process::Signal;
 use std::fs;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::shared::child::Child;
 use crate::shared::{Scratch, directory, files, memory, text};
@@ -162,6 +164,64 @@ fn a_copy_in_a_child_keeps_nothing_that_has_ended() {
         ours.write_all(b"!").unwrap();
         assert_eq!((next, child.join().unwrap()), (Ok(()), 0));
     });
+}
+
+/// The first thread of a process may end, and others go on (`pthread_exit` in `main`). `/proc/PID/fd` shows
+/// nothing then.
+#[test]
+fn process_outlives_its_first_thread() {
+    let scratch = Scratch::new();
+    for mode in [0o700, 0o770] {
+        let path = scratch.path(&format!("{mode:o}"));
+        let directory = Directory::with_mode(&path, mode).unwrap();
+        let _here = directory.publish("here", memory("here"), Fingerprint::of::<u64>()).unwrap();
+        let mut child = Child::new(&path);
+        assert_eq!(
+            (child.ask("lossy a"), child.ask("outlive first")),
+            ("published".into(), "outlived".into())
+        );
+        assert_eq!(child.ask("lossy b"), "published");
+        assert_eq!((child.ask("read here"), child.ask("receive a")), ("here".into(), "received 7".into()));
+        for name in ["a", "b"] {
+            let mut subscriber = NamedSubscriber::<u64>::new(&directory, name).unwrap().begin_with_oldest();
+            assert!(matches!(subscriber.recv().unwrap(), Received::Began { missed: 0, .. }));
+            assert_eq!(subscriber.recv().unwrap(), Received::Message(7));
+            is_taken(&mut Child::new(&path), name);
+        }
+        // Its start is another one than the file says: it has the file.
+        let start = format!("start {}\n", directory.find("a").unwrap().process().start_time());
+        let record = fs::read_to_string(path.join("a.ring")).unwrap();
+        fs::write(path.join("a.ring"), record.replace(&start, "start 1\n")).unwrap();
+        assert_eq!(directory.find("a").map(|found| found.state()).unwrap(), PeerState::Alive);
+        assert_eq!((child.ask("drop a"), child.ask("drop b")), ("dropped".into(), "dropped".into()));
+        child.end();
+    }
+}
+
+/// A process that has nothing open, as at its end, when the kernel has closed all and not yet told so. What
+/// waits for a ring waits on, until its own end.
+#[test]
+fn process_without_any_descriptor_is_about_to_end() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    child.tell("close all");
+    // As a child of that process would have it.
+    let file = fs::File::open(directory.path().join("a.ring")).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let begun = Instant::now();
+    while fs::read_dir(format!("/proc/{}/fd", child.pid())).unwrap().next().is_some() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+    let found = directory.find("a").unwrap();
+    assert_eq!(found.state(), PeerState::Alive);
+    assert!(matches!(found.open_read_only(), Err(NameError::Dead { .. })));
+    for timeout in [Duration::ZERO, Duration::from_millis(10)] {
+        let waited = Invitation::wait_for(&directory, "a", Some(timeout)).map(drop);
+        assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+    }
+    let published = mp_broadcast::Builder::new(Settings::new(4)).publish_in::<u64>(&directory, "a").map(drop);
+    assert!(matches!(published, Err(FindError::Name(NameError::Dead { .. }))), "{published:?}");
 }
 
 /// A name that a living process has, as another process sees it that can't see the process: the lock decides.

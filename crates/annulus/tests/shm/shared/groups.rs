@@ -4,6 +4,7 @@
 //! Only root makes processes of other users. Elsewhere these tests say that they are skipped.
 
 use std::fs::{self, Permissions};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use annulus::Settings;
 use annulus::shm::{
     Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, Shared, WhenGone,
-    broadcast, recv_fd, spsc,
+    broadcast, recv_fd, send_fd, spsc,
 };
 use rustix::process::Signal;
 
@@ -349,6 +350,62 @@ fn process_is_asked_once_for_a_ring() {
     });
     socket.set_nonblocking(true).unwrap();
     assert!(socket.accept().is_err(), "it was asked again");
+}
+
+/// The question stays open from call to call.
+#[test]
+fn find_with_a_timeout_waits_for_the_same_answer() {
+    let (mut producer, invitation) = queue();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    let found = directory.find("a").unwrap();
+    for timeout in [0, 0, 10] {
+        let waited = Invitation::find_timeout(&found, Duration::from_millis(timeout)).map(drop);
+        assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+    }
+    invitation.send(&socket.accept().unwrap().0).unwrap();
+    let found = Invitation::find_timeout(&found, Duration::from_secs(60)).unwrap();
+    let (mut consumer, _) = spsc::consumer::<u64>(&found).unwrap();
+    producer.send(7).unwrap();
+    assert_eq!(consumer.try_recv(), Ok(7));
+    socket.set_nonblocking(true).unwrap();
+    assert!(socket.accept().is_err(), "it was asked again");
+}
+
+/// So many others ask that the kernel lets no more connect: that is no answer yet.
+#[test]
+fn question_waits_for_its_turn() {
+    let (_producer, invitation) = queue();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    rustix::net::listen(socket, 0).unwrap();
+    let path = directory.path().join(".a.socket");
+    let other = UnixStream::connect(&path).unwrap();
+    let waited = Invitation::wait_for(directory, "a", Some(Duration::from_millis(10))).map(drop);
+    assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+    let found = directory.find("a").unwrap();
+    let waited = Invitation::find_timeout(&found, Duration::ZERO).map(drop);
+    assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            drop((socket.accept().unwrap(), other));
+            invitation.send(&socket.accept().unwrap().0).unwrap();
+        });
+        Invitation::find(&found).unwrap();
+    });
+}
+
+/// What is sent is no file: that is an error, and nothing is waited for.
+#[test]
+fn answer_that_is_no_file_is_an_error() {
+    let (_producer, invitation) = queue();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (client, _) = socket.accept().unwrap();
+            (0..2).for_each(|_| send_fd(&client, socket.as_fd()).unwrap());
+        });
+        let waited = Invitation::wait_for(directory, "a", None).map(drop);
+        assert!(matches!(waited, Err(FindError::Name(NameError::NoDescriptor { .. }))), "{waited:?}");
+    });
 }
 
 /// Verbs with an end of their own do not wait for the answer any longer, and go on with it the next time.

@@ -1,6 +1,9 @@
 //! Names in one process.
 
-use annulus::shm::{BadName, Fingerprint, Invitation, NameError, PeerState, ProcessId, Shared, broadcast};
+use annulus::shm::{
+    BadName, Fingerprint, Invitation, NameError, NamedSubscriber, PeerState, ProcessId, Shared, broadcast,
+    mp_broadcast,
+};
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -167,6 +170,32 @@ fn living_name_is_removed_by_force_only() {
     // It has no name any more: what is there is another's.
     drop(first);
     assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "2");
+}
+
+/// What its process gave the name to is no file: that is an error of its own, and nothing is waited for.
+#[test]
+fn name_of_a_socket_leads_to_no_ring() {
+    let (_scratch, directory) = directory();
+    let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+    let published = directory.publish("a", &socket, fingerprint()).unwrap();
+    let found = directory.find("a").unwrap();
+    let waited = Invitation::wait_for(&directory, "a", None).map(drop).map_err(|error| error.to_string());
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    let builder = mp_broadcast::Builder::new(annulus::Settings::new(4));
+    for said in [
+        found.open_read_only().map(drop).map_err(|error| error.to_string()),
+        found.open_writable().map(drop).map_err(|error| error.to_string()),
+        Invitation::find(&found).map(drop).map_err(|error| error.to_string()),
+        waited,
+        subscriber.recv().map(drop).map_err(|error| error.to_string()),
+        builder.publish_in::<u64>(&directory, "a").map(drop).map_err(|error| error.to_string()),
+    ] {
+        let said = said.unwrap_err();
+        assert!(said.contains("has no such file open") && said.contains("rm --force"), "{said}");
+    }
+    assert!(matches!(found.open_read_only(), Err(NameError::NoDescriptor { .. })));
+    drop(published);
+    assert!(matches!(found.open_read_only(), Err(NameError::NotFound { .. })));
 }
 
 /// A file that somebody holds, as the process of a ring does.
