@@ -2,7 +2,7 @@
 //! does not ask.
 
 use core::error::Error;
-use core::fmt;
+use core::{fmt, mem};
 use std::string::{String, ToString};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
@@ -12,7 +12,7 @@ use super::{Client, PendingAnswer, client_for};
 use crate::base::peer_liveness::NowAndThen;
 use crate::message::Message;
 use crate::service::AskError;
-use crate::shm::directory::{Directory, NamedRing, checked, next_look};
+use crate::shm::directory::{Directory, LOOK_INTERVAL, NamedRing, checked, next_look};
 use crate::shm::error::{AttachError, FindError, NameError};
 use crate::shm::invitation::Invitation;
 use crate::shm::process::PeerState;
@@ -38,10 +38,14 @@ use crate::wait::WaitStrategy;
 ///
 /// It looks for servers that are new when a question finds none, and otherwise with a question, once in 10
 /// ms at most; and in [`refresh`](Self::refresh) and [`wait_for_server`](Self::wait_for_server). A look reads
-/// the directory, and takes some system calls for each server. It does not wait, but in a directory that
-/// others may use: there it may have to ask the process of a new server for its descriptors, and waits for
-/// the answer, for two seconds at most. If the directory is removed or moved, it looks in the next directory
-/// at the same path.
+/// the directory, and takes some system calls for each server. If the directory is removed or moved, it looks
+/// in the next directory at the same path.
+///
+/// In a directory that others may use it may have to ask the processes of new servers for their descriptors.
+/// With a question it does not wait for the answers, as long as it has a server: a later look joins those
+/// that have answered. Otherwise it waits, for two seconds at most, for all of them together;
+/// `wait_for_server` no longer than its timeout. A process that has not answered after two seconds is a
+/// server that it can't ask ([`NoAnswer`](NameError::NoAnswer)), and the next look asks it again.
 ///
 /// # A server that it can't ask
 ///
@@ -89,6 +93,8 @@ pub struct NamedClient<Q: Message, A: Message> {
     servers: Vec<Joined<Q, A>>,
     /// What it can't ask, and has told. The files stay open, so no other file can be taken for one of them.
     refused: Vec<NamedRing>,
+    /// Those whose processes were asked for their descriptors, and have not answered yet.
+    asked: Vec<NamedRing>,
     /// How many servers had no place at the last look.
     without_place: usize,
     /// Where the next turn begins.
@@ -118,6 +124,7 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
             strategy: WaitStrategy::default(),
             servers: Vec::new(),
             refused: Vec::new(),
+            asked: Vec::new(),
             without_place: 0,
             // Processes that ask once each do not all ask the same one.
             turn: std::process::id() as usize,
@@ -137,8 +144,8 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
         &self.name
     }
 
-    /// Asks one of the servers. It waits as little as a [look](Self#when-it-looks). The answer comes at what
-    /// this returns.
+    /// Asks one of the servers. It waits for nothing but a [look](Self#when-it-looks). The answer comes at
+    /// what this returns.
     ///
     /// O(servers · capacity).
     ///
@@ -169,7 +176,9 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
             self.servers.retain(|server| !server.client.is_over());
             if !has_looked && (self.servers.is_empty() || self.looks.is_due()) {
                 has_looked = true;
-                match self.refresh() {
+                let looked = self.look();
+                let looked = if self.servers.is_empty() { self.await_answers(looked) } else { looked };
+                match looked {
                     Err(error) if never_fits(&error.error) || self.servers.is_empty() => {
                         return Err(NamedAskError::Server { question, error });
                     }
@@ -217,7 +226,7 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
     }
 
     /// Looks for servers now: joins those that are new, and leaves out those that are gone. Returns how many
-    /// there are.
+    /// there are. [Here](Self#when-it-looks) is when it waits.
     ///
     /// # Errors
     ///
@@ -246,6 +255,12 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refresh(&mut self) -> Result<usize, ServerError> {
+        let looked = self.look();
+        self.await_answers(looked).map(|()| self.servers.len())
+    }
+
+    /// As [`refresh`](Self::refresh), but what has to be asked for is only asked for.
+    fn look(&mut self) -> Result<(), ServerError> {
         let of_all = |error: FindError| ServerError { server: String::new(), error };
         if let Some(successor) = self.directory.successor().map_err(|error| of_all(error.into()))? {
             self.directory = successor;
@@ -253,28 +268,51 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
         self.servers.retain(|server| !server.client.is_over_now());
         self.refused.retain(|ring| ring.state() == PeerState::Alive);
         self.without_place = 0;
+        let mut asked = mem::take(&mut self.asked);
         let mut told = Ok(());
         for name in self.directory.numbered(&self.name).map_err(|error| of_all(error.into()))? {
-            if let Err(error) = self.join(&name, told.is_ok()) {
+            let joined = self.find(&name).and_then(|found| {
+                let Some(ring) = found else { return Ok(()) };
+                // By the question that is open, if there is one.
+                let open = asked.iter().position(|asked| asked.is_same(&ring));
+                let ring = open.map_or(ring, |open| asked.swap_remove(open));
+                self.join(ring, Some(Instant::now()), told.is_ok())
+            });
+            if let Err(error) = joined {
                 told = told.and(Err(ServerError { server: name, error }));
             }
         }
-        told.map(|()| self.servers.len())
+        told
     }
 
-    /// Joins the server of that name, unless it has joined it, or it is gone. `is_told`: whether the error is
-    /// told now. Of several, one is told at a time.
-    fn join(&mut self, name: &str, is_told: bool) -> Result<(), FindError> {
+    /// Waits for the answers that the last look has asked for, for as long as an answer may take. All were
+    /// asked at once, so that is the time for all of them together.
+    fn await_answers(&mut self, looked: Result<(), ServerError>) -> Result<(), ServerError> {
+        let mut told = looked;
+        for ring in mem::take(&mut self.asked) {
+            let server = ring.name().to_string();
+            if let Err(error) = self.join(ring, None, told.is_ok()) {
+                told = told.and(Err(ServerError { server, error }));
+            }
+        }
+        told
+    }
+
+    /// The server of that name, unless it has joined it, or it is gone.
+    fn find(&self, name: &str) -> Result<Option<NamedRing>, FindError> {
         let ring = match self.directory.find(name) {
             Ok(ring) => ring,
-            Err(NameError::NotFound { .. } | NameError::Dead { .. }) => return Ok(()),
+            Err(NameError::NotFound { .. } | NameError::Dead { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let joined = self.servers.iter().map(|server| &server.ring);
-        if joined.chain(&self.refused).any(|seen| seen.is_same(&ring)) {
-            return Ok(());
-        }
-        match self.client_of(&ring) {
+        Ok((!joined.chain(&self.refused).any(|seen| seen.is_same(&ring))).then_some(ring))
+    }
+
+    /// Joins that server, unless it is gone, or has not answered at `until`. `is_told`: whether the error is
+    /// told now. Of several, one is told at a time.
+    fn join(&mut self, ring: NamedRing, until: Option<Instant>, is_told: bool) -> Result<(), FindError> {
+        match self.client_of(&ring, until) {
             Ok(Some((client, identity))) => self.servers.push(Joined { ring, client, identity }),
             // It is joined by another name. Or it has ended since, or has closed its service and not yet its
             // name.
@@ -283,6 +321,7 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
                 FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })
                 | FindError::Attach(AttachError::Closed),
             ) => {}
+            Err(FindError::Name(NameError::TimedOut { .. })) => self.asked.push(ring),
             Err(FindError::Attach(AttachError::NoPlace { .. })) => self.without_place += 1,
             Err(error) => {
                 if is_told && never_fits(&error) && !seeded!("named_client_told_again") {
@@ -296,8 +335,12 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
 
     /// A client of that server, and the number of its service. `None` if it is joined.
     #[allow(clippy::type_complexity, reason = "a pair")]
-    fn client_of(&self, ring: &NamedRing) -> Result<Option<(Client<Q, A>, u64)>, FindError> {
-        let invitation = Invitation::find(ring)?;
+    fn client_of(
+        &self,
+        ring: &NamedRing,
+        until: Option<Instant>,
+    ) -> Result<Option<(Client<Q, A>, u64)>, FindError> {
+        let invitation = Invitation::find_until(ring, until)?;
         let identity = invitation.info()?.identity();
         let is_joined = self.servers.iter().any(|server| server.identity == identity);
         if is_joined && !seeded!("named_client_joins_again") {
@@ -342,16 +385,18 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
             // Before the look: what comes after that look is noticed. (In each round: the directory may be
             // another one.)
             let watch = self.directory.watch();
-            let count = self.refresh()?;
-            if count > 0 {
-                return Ok(count);
+            self.look()?;
+            if !self.servers.is_empty() {
+                return Ok(self.servers.len());
             }
             let now = Instant::now();
             if until.is_some_and(|until| until <= now) {
                 let error = NameError::TimedOut { name: self.name.clone() }.into();
                 return Err(ServerError { server: String::new(), error });
             }
-            watch.wait(Some(next_look(now, until)));
+            // (The directory gives no notice of an answer.)
+            let answer = if self.asked.is_empty() { LOOK_INTERVAL } else { LOOK_FOR_ANSWERS };
+            watch.wait(Some(next_look(now, until).min(now + answer)));
         }
     }
 
@@ -372,6 +417,9 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
         self.servers.iter().map(|server| server.client.capacity()).sum()
     }
 }
+
+/// The pause between two looks for an answer.
+const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(1);
 
 /// Whether the error is of the ring itself, so that the next attempt fails, too.
 fn never_fits(error: &FindError) -> bool {

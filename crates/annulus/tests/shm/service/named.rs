@@ -2,15 +2,20 @@
 //! stops or does not fit.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Read;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::shm::service::{
     AnswerError, Builder, NamedAskError, NamedClient, PendingAnswer, Places, Server,
 };
-use annulus::shm::{AttachError, Directory, FindError, NameError, PublishedName, Shared, broadcast};
+use annulus::shm::{
+    AttachError, Directory, FindError, Invitation, NameError, PublishedName, Shared, broadcast,
+};
 use rustix::process::Signal;
 
 use super::{Answer, Question, answer_all, answer_to, question};
@@ -244,6 +249,105 @@ fn server_without_a_place_is_joined_later() {
     drop(first);
     assert_eq!(second.wait_for_server(Some(LONG)).unwrap(), 1);
     assert!(second.ask(question(0, 0)).is_ok());
+}
+
+/// A server in a directory that others may use, as if it were in another container: nobody answers for it
+/// until the test does.
+struct Silent {
+    server: Server<Question, Answer>,
+    invitation: Invitation,
+    socket: UnixListener,
+    _lock: fs::File,
+}
+
+impl Silent {
+    fn new(directory: &Directory, name: &str) -> Self {
+        let Shared { handle: server, invitation, .. } =
+            Builder::new(Settings::new(OPEN)).clients(2).build().unwrap();
+        let published = invitation.publish(directory, name).unwrap();
+        let path = directory.path().join(format!("{name}.ring"));
+        let text = fs::read_to_string(&path).unwrap();
+        drop(published);
+        let namespace = text.lines().find(|line| line.starts_with("namespace ")).unwrap();
+        fs::write(&path, text.replace(namespace, "namespace 1")).unwrap();
+        let lock = fs::File::open(path).unwrap();
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        let socket = UnixListener::bind(directory.path().join(format!(".{name}.socket"))).unwrap();
+        Self { server, invitation, socket, _lock: lock }
+    }
+
+    /// The connection of one question.
+    fn asked(&self) -> UnixStream {
+        self.socket.accept().unwrap().0
+    }
+}
+
+/// Verbs wait for servers that do not answer only as long as they may, and go on with the same question.
+#[test]
+fn server_that_does_not_answer_is_waited_for_by_nobody() {
+    let scratch = Place::new("silent");
+    let path = scratch.path.join("names");
+    let directory = Directory::with_mode(&path, 0o750).unwrap();
+    let begun = Instant::now();
+    // An answer may take two seconds: on a machine that is slower than that it is tried again.
+    loop {
+        let attempt = Instant::now();
+        let mut silent = [Silent::new(&directory, "answers.0"), Silent::new(&directory, "answers.1")];
+        let mut client = NamedClient::<Question, Answer>::new(&directory, "answers").unwrap();
+        let waited: Vec<_> =
+            [0, 0, 10].map(|timeout| client.wait_for_server(Some(Duration::from_millis(timeout)))).into();
+        // Another one answers.
+        let (mut server, _, name) = numbered(&directory, 2);
+        let open = (0..3).map(|number| {
+            thread::sleep(Duration::from_millis(20));
+            client.ask(question(0, number))
+        });
+        let open: Vec<_> = open.collect();
+        let is_slow = attempt.elapsed() > Duration::from_secs(1);
+        if is_slow {
+            assert!(begun.elapsed() < LONG, "it waits for answers");
+            drop(name);
+            silent.iter().zip(["answers.0", "answers.1"]).for_each(|(_, name)| {
+                fs::remove_file(path.join(format!(".{name}.socket"))).unwrap();
+            });
+            continue;
+        }
+        for waited in waited {
+            let error = waited.unwrap_err().error;
+            assert!(matches!(error, FindError::Name(NameError::TimedOut { .. })), "{error}");
+        }
+        assert_eq!((names(&client), answer_all(&mut server)), (vec!["answers.2".to_string()], 3));
+        assert!(open.into_iter().all(|pending| pending.unwrap().recv().is_ok()));
+        // The first question is answered, and there was no other one.
+        for silent in &silent {
+            silent.invitation.send(&silent.asked()).unwrap();
+            silent.socket.set_nonblocking(true).unwrap();
+        }
+        let joined = client.refresh();
+        if attempt.elapsed() < Duration::from_secs(2) {
+            assert_eq!(joined.unwrap(), 3);
+            assert!(silent.iter().all(|silent| silent.socket.accept().is_err()), "they were asked again");
+            (0..3).for_each(|number| drop(client.ask(question(1, number)).unwrap()));
+            assert_eq!(silent.each_mut().map(|silent| answer_all(&mut silent.server)), [1, 1]);
+        }
+        break;
+    }
+}
+
+/// Without any server to ask, a question waits for those that were asked for their descriptors.
+#[test]
+fn question_waits_for_the_only_server() {
+    let scratch = Place::new("only");
+    let directory = Directory::with_mode(scratch.path.join("names"), 0o750).unwrap();
+    let mut silent = Silent::new(&directory, "answers.0");
+    let mut client = NamedClient::<Question, Answer>::new(&directory, "answers").unwrap();
+    thread::scope(|scope| {
+        let Silent { server, invitation, socket, .. } = &mut silent;
+        scope.spawn(|| invitation.send(&socket.accept().unwrap().0).unwrap());
+        let pending = client.ask(question(0, 0)).unwrap();
+        assert_eq!(answer_all(server), 1);
+        assert_eq!(pending.recv(), Ok(answer_to(&question(0, 0))));
+    });
 }
 
 /// Whatever names it has, and however often it was given one.
