@@ -21,7 +21,7 @@ use std::process::exit;
 use std::sync::Arc;
 
 use annulus::schema::Fingerprint;
-use annulus::shm::{Directory, FindError, Invitation, NameError, ShmKind};
+use annulus::shm::{Directory, FindError, Invitation, ShmKind};
 
 pub(crate) use arguments::{PublishArguments, SubscribeArguments};
 
@@ -74,12 +74,10 @@ pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failu
 /// The ring, as soon as it is there if the user wants to wait for it.
 fn find(arguments: &SubscribeArguments, directory: &Directory) -> Result<Invitation, Failure> {
     let name = &arguments.name;
-    loop {
-        let named = if arguments.wait { directory.wait_for(name, None) } else { directory.find(name) };
-        match Invitation::find(&named.map_err(|error| Failure::new(error.to_string()))?) {
-            // It was there, and has gone: the next one of that name will do.
-            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) if arguments.wait => {}
-            found => return found.map_err(|error| rings::unusable(name, &error)),
-        }
-    }
+    let found = if arguments.wait {
+        Invitation::wait_for(directory, name, None)
+    } else {
+        directory.find(name).map_err(FindError::from).and_then(|named| Invitation::find(&named))
+    };
+    found.map_err(|error| rings::unusable(name, &error))
 }
