@@ -213,7 +213,8 @@ pub const Invitation = struct {
     }
 
     /// The invitation to the ring of a name, which the caller owns. It waits for so many nanoseconds until a ring has the name: not at all
-    /// with 0, and for as long as it takes with `forever`.
+    /// with 0, and for as long as it takes with `forever`. If it has to ask the ring's process for its descriptors, it waits for the answer,
+    /// within that time, but with 0 for two seconds at most.
     pub fn find(
         directory: ?[:0]const u8,
         name: [:0]const u8,

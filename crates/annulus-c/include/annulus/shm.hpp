@@ -114,7 +114,8 @@ class invitation : public detail::owned<annulus_invitation> {
         return detail::made<invitation>([&](annulus_invitation **to) { return annulus_invitation_receive(socket, to); });
     }
 
-    // By a name, in a directory; null is that of the user.
+    // By a name, in a directory; null is that of the user. With a `time` of 0, `find` does not wait for a ring, but for two seconds at most for
+    // the answer of a process that it has to ask for the ring's descriptors.
     [[nodiscard]] result<shm::name> publish(const char *directory, const char *name, error *why = nullptr) const noexcept {
         return detail::made<shm::name>(
             [&](annulus_name **to) { return annulus_invitation_publish(get(), directory, name, to, why); });

@@ -103,6 +103,7 @@ impl From<NameError> for Why {
             NameError::Taken { .. } => ANNULUS_OCCUPIED,
             NameError::TimedOut { .. } => ANNULUS_TIMEOUT,
             NameError::Bad { .. } => ANNULUS_INVALID,
+            NameError::NoDescriptor { .. } => ANNULUS_NO_RING,
             _ => ANNULUS_SYSTEM,
         };
         let why = Self::new(status, error.to_string());

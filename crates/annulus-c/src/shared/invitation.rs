@@ -133,13 +133,15 @@ pub unsafe extern "C" fn annulus_invitation_publish(
 }
 
 /// The invitation to the ring of a name, which the caller then owns. It waits for `timeout_ns` nanoseconds
-/// until a ring has the name: not at all with 0, and for as long as it takes with `ANNULUS_FOREVER`.
+/// until a ring has the name: not at all with 0, and for as long as it takes with `ANNULUS_FOREVER`. It may
+/// have to ask the ring's process for its descriptors: if that one is in another container, or is protected.
+/// Then it waits for the answer, within that time, but with 0 for two seconds at most.
 ///
 /// `directory` and `name` are as of `annulus_invitation_publish`. Any thread may call this. Returns
 /// `ANNULUS_NOT_FOUND` (with 0: no ring has the name, or the process of that which had it has ended),
-/// `ANNULUS_TIMEOUT`, `ANNULUS_SYSTEM`, `ANNULUS_INVALID`, `ANNULUS_NO_RING`; `ANNULUS_UNSUPPORTED` where
-/// there are no rings between processes. Then `*invitation` is null, and `error`, if it is not null, says
-/// why.
+/// `ANNULUS_TIMEOUT`, `ANNULUS_SYSTEM` (also: the process was asked, and has not answered for two seconds),
+/// `ANNULUS_INVALID`, `ANNULUS_NO_RING`; `ANNULUS_UNSUPPORTED` where there are no rings between processes.
+/// Then `*invitation` is null, and `error`, if it is not null, says why.
 ///
 /// # Safety
 ///
