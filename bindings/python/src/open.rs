@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use annulus::schema::Schema;
@@ -9,8 +10,8 @@ use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::dynamic::{OpenError, Receiver, Ring, Sender, Start, WorkQueue};
 use annulus::shm::mpmc::Unreceived;
 use annulus::shm::{
-    Directory, FindError, Invitation, NameError, ProcessId, PublishedName, RingInfo, Shared, ShmKind,
-    WhenGone, mp_broadcast, mpmc, mpsc,
+    Directory, FindError, Invitation, NameError, NamedRing, PeerState, ProcessId, PublishedName, RingInfo,
+    Shared, ShmKind, WhenGone, mp_broadcast, mpmc, mpsc,
 };
 use annulus::{Settings, WaitStrategy};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -30,6 +31,9 @@ use crate::sender::RawSender;
 
 /// What the group and others may do in a directory that is there. (One that is made is the user's alone.)
 const MOST_OPEN: u32 = 0o775;
+
+/// Between two looks at a name whose process has ended, or has come, since the first.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The directory of the names. If it is not there, it is made.
 pub(crate) fn directory(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Directory> {
@@ -345,7 +349,6 @@ fn make_mp(
     // As the library's `publish_in`: the steps are repeated where another process comes, or ends, between two
     // of them.
     loop {
-        py.check_signals()?;
         match directory.find(name) {
             Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
                 let Shared { handle, invitation, .. } =
@@ -360,7 +363,7 @@ fn make_mp(
                 }
             }
             Err(refused) => return Err(of_name(py, &refused)),
-            Ok(found) => match Invitation::find(&found) {
+            Ok(found) => match answered(py, &found)? {
                 Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
                 found => {
                     let invitation = found.map_err(|refused| find_refused(py, name, &refused))?;
@@ -373,6 +376,8 @@ fn make_mp(
                 }
             },
         }
+        py.detach(|| thread::sleep(PAUSE));
+        py.check_signals()?;
     }
 }
 
@@ -484,6 +489,17 @@ impl Place {
     }
 }
 
+/// What the process of a ring answers, where it has to be asked: within two seconds, if at all. Signals end
+/// the wait.
+fn answered(py: Python<'_>, found: &NamedRing) -> PyResult<Result<Invitation, FindError>> {
+    loop {
+        match py.detach(|| Invitation::find_timeout(found, SLICE)) {
+            Err(FindError::Name(NameError::TimedOut { .. })) => py.check_signals()?,
+            told => return Ok(told),
+        }
+    }
+}
+
 /// The invitation to the ring that is there. It waits for one with a name.
 pub(crate) fn invitation(
     py: Python<'_>,
@@ -498,16 +514,34 @@ pub(crate) fn invitation(
     };
     if let Limit::Now = limit {
         let found = directory_with(py, path, name)?.find(name).map_err(|refused| of_name(py, &refused))?;
-        return py.detach(|| Invitation::find(&found)).map_err(|refused| find_refused(py, name, &refused));
+        return answered(py, &found)?.map_err(|refused| find_refused(py, name, &refused));
     }
     let directory = directory(py, path)?;
+    // The ring whose process was asked, and has not answered yet: the next slice waits for the same answer.
+    let mut asked: Option<NamedRing> = None;
     loop {
         let slice = limit.next_slice();
-        match py.detach(|| Invitation::wait_for(&directory, name, Some(slice.unwrap_or_default().min(SLICE))))
-        {
-            Err(FindError::Name(NameError::TimedOut { .. })) if slice.is_some() => py.check_signals()?,
+        let told = py.detach(|| {
+            let found = match asked.take().filter(|ring| ring.state() == PeerState::Alive) {
+                Some(ring) => ring,
+                None => directory.wait_for(name, Some(slice.unwrap_or_default()))?,
+            };
+            let told = Invitation::find_timeout(&found, limit.next_slice().unwrap_or_default());
+            asked = matches!(told, Err(FindError::Name(NameError::TimedOut { .. }))).then_some(found);
+            told
+        });
+        match told {
+            Err(FindError::Name(NameError::TimedOut { .. })) if slice.is_some() => {}
+            // It has ended since.
+            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {
+                if slice.is_none() {
+                    return Err(of_name(py, &NameError::TimedOut { name: name.clone() }));
+                }
+                py.detach(|| thread::sleep(PAUSE));
+            }
             found => return found.map_err(|refused| find_refused(py, name, &refused)),
         }
+        py.check_signals()?;
     }
 }
 

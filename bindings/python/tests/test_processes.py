@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import resource
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -286,6 +290,74 @@ def test_interrupt_ends_other_waits(directory: Directory, verb: str) -> None:
     assert line_of(process) == "waits"
     process.send_signal(signal.SIGINT)
     assert ended(process) == ("interrupted\n", "")
+
+
+class Foreign:
+    """A ring of this process, by a second name that looks like one of another container: its descriptors come by
+    the socket of that name. Nobody answers there until the test does."""
+
+    def __init__(self, directory: Directory) -> None:
+        self.ring, _ = lossy(directory, 64)
+        text = (directory / "ring.ring").read_text()
+        words = dict(line.split(" ", 1) for line in text.splitlines())
+        self.descriptors = [int(words["fd"]), int(words["page"])]
+        self.file = (directory / "far.ring").open("w+")
+        self.file.write(text.replace(f"namespace {words['namespace']}\n", "namespace 1\n"))
+        self.file.flush()
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(os.fspath(directory / ".far.socket"))
+        self.socket.listen(1000)
+
+    def answer(self, seconds: float) -> None:
+        """Answers the first question, so much later."""
+        client, _ = self.socket.accept()
+        time.sleep(seconds)
+        for descriptor in self.descriptors:
+            socket.send_fds(client, [b"\0"], [descriptor])
+
+    def questions(self) -> int:
+        """How many came that are not answered."""
+        self.socket.setblocking(False)
+        count = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.socket.accept()
+                count += 1
+        return count
+
+
+@pytest.mark.parametrize("timeout", [0, PATIENCE, None])
+def test_answer_that_takes_its_time(directory: Directory, timeout: float | None) -> None:
+    """The process of the ring is asked once, however often the wait looks for signals meanwhile."""
+    foreign = Foreign(directory)
+    answering = threading.Thread(target=foreign.answer, args=[0.2])
+    answering.start()
+    receiver = raw.join_receiver("far", directory, timeout=timeout)
+    answering.join()
+    foreign.ring.send(message(7))
+    assert number_of(receiver.recv_bytes(PATIENCE)) == 7
+    assert foreign.questions() == 0
+
+
+@pytest.mark.parametrize("timeout", [0, PATIENCE, None])
+def test_process_that_does_not_answer(directory: Directory, timeout: float | None) -> None:
+    foreign = Foreign(directory)
+    with pytest.raises(raw.AnnulusError, match="has not answered"):
+        raw.join_receiver("far", directory, timeout=timeout)
+    assert foreign.questions() == 1
+    with pytest.raises(raw.TimeoutError):
+        raw.join_receiver("far", directory, timeout=0.05)
+
+
+def test_name_that_leads_to_no_file(directory: Directory) -> None:
+    foreign = Foreign(directory)
+    foreign.descriptors = [foreign.socket.fileno()] * 2
+    answering = threading.Thread(target=foreign.answer, args=[0])
+    answering.start()
+    with pytest.raises(raw.AnnulusError, match="has no such file open"):
+        raw.join_receiver("far", directory, timeout=None)
+    answering.join()
 
 
 def test_handler_of_a_signal_runs_during_wait(directory: Directory) -> None:

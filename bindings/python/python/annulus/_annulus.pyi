@@ -1,6 +1,7 @@
 """Rings between processes, as bytes in buffers. The package `annulus` wraps this module.
 
 Each verb that waits releases the GIL, and a signal (Ctrl-C) ends the wait. `timeout` is in seconds: `None` waits for ever, and 0 does not wait.
+What joins a ring by its name waits even with 0, for two seconds at most, where it has to ask a process of another user or container for the ring.
 
 A handle may be used by several threads. A verb that finds the handle in another thread's hands waits for it: about 20 ms at most where the other
 thread waits for a message. Two threads that receive from one handle share its messages.

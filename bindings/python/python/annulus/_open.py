@@ -262,7 +262,9 @@ def subscribe(
 
     - ``start``: ``newest`` begins with the next message, ``oldest`` with the oldest one that the ring still
       holds, and a number with the last so many messages, or as many as there are.
-    - ``timeout``: how many seconds it waits for the ring, if it is not there; ``None`` is for ever.
+    - ``timeout``: how many seconds it waits for the ring, if it is not there; ``None`` is for ever. The process
+      of a ring may have to be asked for it, in a directory that others may use: then even 0 waits for the
+      answer, for two seconds at most.
     - ``awaited``: of a lossless ring, whether the publisher waits for this subscriber, which then has a seat.
     - ``directory``, ``wait``: as in :func:`publish`.
 
