@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::names::Names;
 use crate::running::{Running, but_waiting, mapped, readable, shows_position, watches_folder};
-use annulus::shm::{Directory, PeerState, Shared};
+use annulus::shm::{Directory, Fingerprint, PeerState, Shared};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -161,6 +161,21 @@ fn publisher_that_is_killed_is_told_from_one_that_ends() {
     let output = names.command("sub", &["quotes", "--from", "oldest", "--count", "1"]).output().unwrap();
     assert_eq!(output.stdout, b"three\n");
     publisher.interrupt();
+}
+
+/// With `--wait`, too: there will be no ring of that name as long as that process has it.
+#[test]
+fn name_of_no_file_is_an_error() {
+    let names = Names::new("no-file");
+    let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+    let directory = Directory::open(&names.path).unwrap();
+    let _published = directory.publish("quotes", &socket, Fingerprint::of::<u64>()).unwrap();
+    for arguments in [&["quotes"][..], &["quotes", "--wait"]] {
+        let output = names.command("sub", arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("\"quotes\" leads to no ring: process "), "{said}");
+    }
 }
 
 /// A file of quotes, of which no line is like another.
