@@ -1,6 +1,6 @@
 //! Panics of code that is not the library's: [`drop_all`], a loop over destructors of the user's that goes on
 //! where one of them panics; and `contain`, which calls such code in the middle of a verb, and lets no panic
-//! out.
+//! out. [`Contained`] is for values of the user's that drop glue drops one after the other.
 //!
 //! The first panic goes on once all are dropped, as in a `Vec`. The others end here: a second panic
 //! beside the first would end the process. Where the thread is panicking already, that panic is the first.
@@ -8,6 +8,8 @@
 //! Without `std` no panic can be caught: all are dropped beside the first panic, and a second one ends the
 //! process.
 
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use std::any::Any;
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -72,6 +74,52 @@ pub(crate) unsafe fn drop_values<T>(first: *mut T, count: usize) {
     if core::mem::needs_drop::<T>() {
         // SAFETY: the caller's promise; each comes once, and a panic goes on with the next.
         drop_each(0..count, |index| unsafe { first.add(index).drop_in_place() });
+    }
+}
+
+/// A value of the user's that is a field or an element beside others of the user's. If the thread panics
+/// already where this is dropped (by the destructor of the one before, perhaps), a panic of its own
+/// destructor ends here. Otherwise that panic goes on, and is the first one to those dropped afterwards.
+pub(crate) struct Contained<T>(ManuallyDrop<T>);
+
+impl<T> Contained<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is never dropped, nor used again.
+        unsafe { ManuallyDrop::take(&mut this.0) }
+    }
+}
+
+impl<T> Deref for Contained<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Contained<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Contained<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: nobody uses the value after this, and `into_inner` leaves no place that is dropped.
+        let mut drop_value = || unsafe { ManuallyDrop::drop(&mut self.0) };
+        #[cfg(all(feature = "std", not(annulus_loom)))]
+        if core::mem::needs_drop::<T>() && std::thread::panicking() && !seeded!("contained_goes_on") {
+            return contain(drop_value);
+        }
+        drop_value();
     }
 }
 

@@ -81,6 +81,7 @@ pub use subscriber::Subscriber;
 
 #[cfg(feature = "shm")]
 use crate::base::common::Common;
+use crate::base::drop_all::Contained;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::message::Message;
@@ -101,7 +102,8 @@ impl Settings {
         self,
         factory: impl FnMut() -> T,
     ) -> Result<(event::Publisher<T>, event::Subscribable<T>), CapacityError> {
-        let parts = self.event_parts(Writers::One, factory)?;
+        let mut factory = Contained::new(factory);
+        let parts = self.event_parts(Writers::One, &mut *factory)?;
         let (publisher, subscribable) = self.made_of(parts);
         Ok((event::Publisher::new(publisher), event::Subscribable::new(subscribable)))
     }
@@ -111,9 +113,12 @@ impl Settings {
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(event::MpPublisher<T>, event::Subscribable<T>), CapacityError> {
-        let parts = self.event_parts(Writers::Many, &factory)?;
+        let factory = Contained::new(factory);
+        let parts = self.event_parts(Writers::Many, &*factory)?;
         let (publisher, subscribable) = self.made_of(parts);
-        let publisher = event::MpPublisher::new(publisher, alloc::sync::Arc::new(factory));
+        let factory: alloc::sync::Arc<dyn Fn() -> T + Send + Sync> =
+            alloc::sync::Arc::new(factory.into_inner());
+        let publisher = event::MpPublisher::new(publisher, Contained::new(factory));
         Ok((publisher, event::Subscribable::new(subscribable)))
     }
 

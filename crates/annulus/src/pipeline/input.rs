@@ -16,7 +16,7 @@ use super::draft::{Draft, Mistake};
 use super::error::CloseReason;
 use super::port::{BoxWriter, CountedProducer, InputRing, Writer};
 use crate::Transmit;
-use crate::base::drop_all::drop_each;
+use crate::base::drop_all::{Contained, drop_each};
 use crate::error::{CapacityError, GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 use crate::transmit::room::{AwaitRoom, SoleSender, WaitsForRoom};
 use crate::transmit::{in_parts, transmits};
@@ -491,10 +491,10 @@ struct EarlyRing<T: Send> {
 
 impl<T: Send + 'static> EarlyRing<T> {
     /// Puts the messages into the ring, and returns those that do not fit.
-    fn take_in(&mut self, messages: Vec<T>) -> Vec<T> {
+    fn take_in(&mut self, messages: Vec<T>) -> Vec<Contained<T>> {
         let mut messages = messages.into_iter();
         let back = messages.find_map(|message| self.ring.try_send(message).err());
-        back.map(TrySendError::into_inner).into_iter().chain(messages).collect()
+        back.map(TrySendError::into_inner).into_iter().chain(messages).map(Contained::new).collect()
     }
 }
 
@@ -516,7 +516,7 @@ enum EarlyRingState<T: Send> {
         ring: EarlyRing<T>,
         is_built: bool,
         /// What did not fit. The build fails then.
-        _left: Vec<T>,
+        _left: Vec<Contained<T>>,
     },
     /// The builder is gone, or the input has taken the ring. So many messages were sent before.
     Gone(u64),

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
 use super::readers::WaitPlan;
 use super::timing::Timing;
+use crate::base::drop_all::Contained;
 use crate::error::RecvError;
 use crate::sync::seeded;
 use crate::wait::Control;
@@ -19,7 +20,7 @@ pub(super) struct Zip<A, B> {
 /// One side of a join. `next` waits for its partners.
 pub(super) struct JoinSide<T> {
     inlet: BoxInlet<T>,
-    next: Option<T>,
+    next: Option<Contained<T>>,
 }
 
 impl<T> JoinSide<T> {
@@ -30,7 +31,7 @@ impl<T> JoinSide<T> {
     /// Waits for the next message.
     fn fill(&mut self, how: WaitPlan<'_>) -> Result<(), RecvError> {
         if self.next.is_none() {
-            self.next = Some(self.inlet.receive(how)?);
+            self.next = Some(Contained::new(self.inlet.receive(how)?));
         }
         Ok(())
     }
@@ -38,16 +39,21 @@ impl<T> JoinSide<T> {
     /// Whether the next message is there.
     fn has_next(&mut self) -> bool {
         if self.next.is_none() {
-            self.next = self.inlet.try_receive();
+            self.next = self.inlet.try_receive().map(Contained::new);
         }
         self.next.is_some()
+    }
+
+    /// Takes the next message, if it is there.
+    fn take(&mut self) -> Option<T> {
+        self.next.take().map(Contained::into_inner)
     }
 }
 
 impl<A: Send, B: Send> Zip<A, B> {
     /// The next of both, if they are there.
     fn take(&mut self) -> Option<(A, B)> {
-        self.left.next.take().zip(self.right.next.take())
+        self.left.take().zip(self.right.take())
     }
 }
 
@@ -85,7 +91,7 @@ impl<T> Rows<T> {
     /// The next of all.
     fn take(&mut self) -> Vec<T> {
         let mut row = Vec::with_capacity(self.sides.len());
-        let next = self.sides.iter_mut().filter_map(|side| side.next.take());
+        let next = self.sides.iter_mut().filter_map(JoinSide::take);
         if seeded!("rows_cross") {
             row.extend(next.rev());
         } else {
@@ -190,12 +196,14 @@ impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
     fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool {
         self.outlets.retain(|outlet| !outlet.is_closed());
         let Some((last, others)) = self.outlets.split_last_mut() else { return false };
+        // A clone may panic, and so may the destructor of one that is refused.
+        let message = Contained::new(message);
         for outlet in others {
             // One that closed just now is left out the next time.
-            outlet.pass(message.clone(), timing);
+            outlet.pass((*message).clone(), timing);
         }
         // Others may have it.
-        last.pass(message, timing) || !self.is_closed()
+        last.pass(message.into_inner(), timing) || !self.is_closed()
     }
 
     fn is_closed(&self) -> bool {

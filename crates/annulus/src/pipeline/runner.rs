@@ -20,7 +20,7 @@ use super::readers::PipelineState;
 use super::readers::WaitPlan;
 use super::stats::Work;
 use super::timing::{Timing, next_most};
-use crate::base::drop_all::end_panic;
+use crate::base::drop_all::{Contained, drop_all, drop_each, end_panic};
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
@@ -128,7 +128,9 @@ impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for MapStep<F
         loop {
             out.count_call();
             let mut is_silent = true;
-            for result in f(message) {
+            // The destructor of a result that nothing receives may panic, and then that of those behind it.
+            let mut results = Contained::new(f(message).into_iter());
+            for result in &mut *results {
                 is_silent = false;
                 if !out.send(result) {
                     return None;
@@ -157,14 +159,31 @@ pub(super) fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> MapStep<impl FnMut(T) 
 
 /// All messages that are there at once.
 pub(super) struct Batch<T, U, F> {
-    f: F,
+    f: Contained<F>,
     messages: Vec<T>,
     results: Vec<U>,
 }
 
 impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Batch<T, U, F> {
     pub(super) fn new(f: F) -> Self {
-        Self { f, messages: Vec::new(), results: Vec::new() }
+        Self { f: Contained::new(f), messages: Vec::new(), results: Vec::new() }
+    }
+}
+
+impl<T, U, F> Batch<T, U, F> {
+    /// Sends the results, until nothing receives them. Returns false then, and drops the others.
+    fn send_results(&mut self, out: &mut Results<'_, impl Outlet<U> + ?Sized>) -> bool {
+        let mut is_open = true;
+        drop_each(self.results.drain(..), |result| is_open = is_open && out.send(result));
+        is_open
+    }
+}
+
+impl<T, U, F> Drop for Batch<T, U, F> {
+    /// What a panic of the function has left.
+    fn drop(&mut self) {
+        let (mut messages, mut results) = (self.messages.drain(..), self.results.drain(..));
+        drop_all(|| messages.next().is_some() || results.next().is_some());
     }
 }
 
@@ -181,16 +200,16 @@ impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Step<T, U> for Batch<T, U, F> {
         let count = self.messages.len();
         out.count_call();
         (self.f)(&mut self.messages, &mut self.results);
-        self.messages.clear();
+        drop_each(self.messages.drain(..), drop);
         if self.results.is_empty() && out.is_closed() {
             return None;
         }
-        self.results.drain(..).all(|result| out.send(result)).then_some(count)
+        self.send_results(out).then_some(count)
     }
 
     fn finish(&mut self, out: &mut Results<'_, impl Outlet<U> + ?Sized>) {
         if !seeded!("stage_keeps_results") {
-            let _ = self.results.drain(..).all(|result| out.send(result));
+            self.send_results(out);
         }
     }
 }

@@ -17,6 +17,7 @@ use super::kind::{EndKind, Free, InStep, Merged, PartSettings};
 use super::port::{BoxInlet, BoxOutlet, Outlet};
 use super::runner::{Batch, MapStep, Step, mapping, run};
 use super::timing::Timing;
+use crate::base::drop_all::Contained;
 use crate::message::Message;
 use crate::queue::Consumer;
 use crate::sync::seeded;
@@ -296,7 +297,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let writer = self.into_single(true);
         let threads = draft.lock().at_least_one(threads, "thread of a parallel stage");
         // The clones come first: not one is made under the lock.
-        let mut functions: Vec<_> = (1..threads).map(|_| f.clone()).collect();
+        let f = Contained::new(f);
+        let mut functions: Vec<_> = (1..threads).map(|_| Contained::new((*f).clone())).collect();
         functions.push(f);
         let mut locked = draft.lock();
         let stage = locked.add_stage("parallel", threads, settings);
@@ -307,7 +309,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
             let behind = locked.new_queue::<U, InStep>(&[node], NOWHERE, RingKind::InTurn, settings);
             let work = behind.outlets.into_iter().zip([f]);
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
+            locked.jobs.extend(
+                work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f.into_inner()))),
+            );
             outlets.extend(before.outlets);
             inlets.push(behind.inlet);
             edges.extend(behind.edges);
@@ -349,7 +353,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let stage = locked.add_stage("unordered", threads, settings);
         let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
         drop(locked);
-        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
+        let f = Contained::new(f);
+        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping((*f).clone()))).collect();
         Stages { last: Some(stage), ..Stages::of_writers(draft, settings, workers) }
     }
 
@@ -626,7 +631,9 @@ fn job<T: Send + 'static, U: Send + 'static>(
     outlet: BoxOutlet<U>,
     step: impl Step<T, U> + Send + 'static,
 ) -> Job {
-    Job { stage, run: Box::new(move |context| run(context, inlet, outlet, step)) }
+    // Where it never runs, what is queued for it is dropped, too, and other jobs.
+    let step = Contained::new(step);
+    Job { stage, run: Box::new(move |context| run(context, inlet, outlet, step.into_inner())) }
 }
 
 /// A thread of `stage` whose outlet is not known yet.
@@ -635,7 +642,9 @@ fn waiting<T: Send + 'static, U: Send + 'static>(
     inlet: BoxInlet<T>,
     step: impl Step<T, U> + Send + 'static,
 ) -> Pending<U> {
-    let give = move |draft: &mut Draft, outlet| draft.jobs.push(job(stage, inlet, outlet, step));
+    // As in `job`.
+    let step = Contained::new(step);
+    let give = move |draft: &mut Draft, outlet| draft.jobs.push(job(stage, inlet, outlet, step.into_inner()));
     Pending { from: Node::Stage(stage), give: Box::new(give) }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::run::Idle;
 use super::{Stopper, Worker};
 use crate::WaitStrategy;
+use crate::base::drop_all::Contained;
 use crate::wait::Control;
 
 /// The longest batch, unless the builder says otherwise.
@@ -39,7 +40,7 @@ const MOST: usize = 64;
 #[must_use = "the thread begins with `spawn`"]
 pub struct Builder<R, C> {
     pub(super) receiver: R,
-    pub(super) context: C,
+    pub(super) context: Contained<C>,
     pub(super) name: String,
     pub(super) core: Option<usize>,
     pub(super) strategy: Option<WaitStrategy>,
@@ -75,7 +76,7 @@ impl<R, C> Builder<R, C> {
     fn new(receiver: R, context: C) -> Self {
         Self {
             receiver,
-            context,
+            context: Contained::new(context),
             name: "worker".to_string(),
             core: None,
             strategy: None,
@@ -178,7 +179,7 @@ impl<R, C> Builder<R, C> {
     /// ```
     #[doc(alias = "tick")]
     pub fn on_idle(mut self, timeout: Duration, callback: impl FnMut(&mut C) + Send + 'static) -> Self {
-        self.idle = Some(Idle { timeout, callback: Box::new(callback) });
+        self.idle = Some(Idle { timeout, callback: Contained::new(Box::new(callback)) });
         self
     }
 

@@ -4,6 +4,7 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
+use crate::base::drop_all::Contained;
 use crate::error::RecvError;
 use crate::receive::{Numbered, Receive, ReceiveRef};
 use crate::sync::seeded;
@@ -120,20 +121,20 @@ impl<'c> FeedTurn<'c> {
 }
 
 /// Each message by value, and a `D` that tells of it.
-pub(super) struct ByValue<H, D>(H, PhantomData<fn() -> D>);
+pub(super) struct ByValue<H, D>(Contained<H>, PhantomData<fn() -> D>);
 
 /// Each message by reference, and a `D` that tells of it.
-pub(super) struct ByRef<H, D>(H, PhantomData<fn() -> D>);
+pub(super) struct ByRef<H, D>(Contained<H>, PhantomData<fn() -> D>);
 
 macro_rules! of_a_handler {
     ($($Feed:ident)*) => {$(
         impl<H, D> $Feed<H, D> {
             pub(super) fn new(handler: H) -> Self {
-                Self(handler, PhantomData)
+                Self(Contained::new(handler), PhantomData)
             }
 
             pub(super) fn into_handler(self) -> H {
-                self.0
+                self.0.into_inner()
             }
         }
     )*};

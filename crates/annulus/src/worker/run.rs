@@ -9,21 +9,25 @@ use std::time::{Duration, Instant};
 
 use super::Finished;
 use super::feed::{Feed, FeedTurn};
+use crate::base::drop_all::Contained;
 use crate::sync::seeded;
 use crate::wait::{
     Control, EventCount, Lending, Look, NextOrStop, Poll, Source, Stop, WaitStrategy, pass_on, wait_until,
 };
 
+type Callback<C> = Box<dyn FnMut(&mut C) + Send>;
+
 /// What is called if nothing came for some time.
 pub(super) struct Idle<C> {
     pub(super) timeout: Duration,
-    pub(super) callback: Box<dyn FnMut(&mut C) + Send>,
+    pub(super) callback: Contained<Callback<C>>,
 }
 
-/// A worker that is about to begin.
+/// A worker that is about to begin. What is the user's in it is [`Contained`]: where several destructors
+/// panic, `join` returns the first panic, or that of the handler.
 pub(super) struct WorkerRun<R, C, F> {
     pub(super) receiver: R,
-    pub(super) context: C,
+    pub(super) context: Contained<C>,
     pub(super) feed: F,
     pub(super) idle: Option<Idle<C>>,
     pub(super) strategy: WaitStrategy,
@@ -55,7 +59,7 @@ impl<R: Source, C, F: Feed<R, C>> WorkerRun<R, C, F> {
         drop((feed, idle));
         // Before the thread ends: a thread that joins it finds the other side notified.
         drop(receiver);
-        Finished { context, messages, lost }
+        Finished { context: context.into_inner(), messages, lost }
     }
 }
 
@@ -273,7 +277,8 @@ mod tests {
             let receiver =
                 BeingWritten { event: Box::new(EventCount::new()), looks: 10, then, is_received: false };
             let (feed, strategy) = (Counted(Arc::clone(&control)), receiver.strategy());
-            let run = WorkerRun { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
+            let context = Contained::new(0);
+            let run = WorkerRun { receiver, context, feed, idle: None, strategy, most: 4, control };
             assert_eq!(run.run().context, expected);
         }
     }

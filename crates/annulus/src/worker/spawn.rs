@@ -18,6 +18,7 @@ use super::handle::WorkerResult;
 use super::run::WorkerRun;
 use super::{Builder, Delivery, Finished, Worker};
 use crate::affinity::{NoThread, PinError, spawn, write_no_cpu};
+use crate::base::drop_all::Contained;
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sync::seeded;
 use crate::wait::{CountsDown, Latch};
@@ -230,18 +231,18 @@ impl<R, C> Builder<R, C> {
 /// ```
 pub struct SpawnError<R, C, H> {
     failure: NoThread,
-    parts: Box<(Builder<R, C>, H)>,
+    parts: Box<(Builder<R, C>, Contained<H>)>,
 }
 
 impl<R, C, H> SpawnError<R, C, H> {
     pub(super) fn new(failure: NoThread, builder: Builder<R, C>, handler: H) -> Self {
-        Self { failure, parts: Box::new((builder, handler)) }
+        Self { failure, parts: Box::new((builder, Contained::new(handler))) }
     }
 
     /// The same, with the handler in another form.
     pub(super) fn with<G>(self, form: impl FnOnce(H) -> G) -> SpawnError<R, C, G> {
         let (builder, handler) = *self.parts;
-        SpawnError::new(self.failure, builder, form(handler))
+        SpawnError::new(self.failure, builder, form(handler.into_inner()))
     }
 
     /// Why the thread may not run on its core. `None`: the system has no thread to give.
@@ -256,7 +257,8 @@ impl<R, C, H> SpawnError<R, C, H> {
 
     /// The builder and the handler.
     pub fn into_parts(self) -> (Builder<R, C>, H) {
-        *self.parts
+        let (builder, handler) = *self.parts;
+        (builder, handler.into_inner())
     }
 }
 

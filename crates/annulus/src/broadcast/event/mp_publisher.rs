@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::publisher::{Reset, replace};
 use super::{Subscribable, Subscriber};
 use crate::Closer;
+use crate::base::drop_all::Contained;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::handle::{Handle, Publishing};
@@ -43,10 +44,10 @@ use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 #[doc(alias = "MultiProducer")]
 pub struct MpPublisher<T, R = ()> {
     /// What the next closure changes. It goes before the ring: if its destructor panics, the destructors of
-    /// the ring still run ([`drop_all`](crate::base::drop_all::drop_all)).
-    spare: T,
+    /// the ring still run ([`drop_all`](crate::base::drop_all::drop_all)), and so does that of the factory.
+    spare: Contained<T>,
     pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
-    factory: Arc<dyn Fn() -> T + Send + Sync>,
+    factory: Contained<Arc<dyn Fn() -> T + Send + Sync>>,
     reset: R,
 }
 
@@ -141,9 +142,9 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 impl<T: Send + Sync> MpPublisher<T> {
     pub(in crate::broadcast) fn new(
         shared: Handle<Owned<T>, Publishing>,
-        factory: Arc<dyn Fn() -> T + Send + Sync>,
+        factory: Contained<Arc<dyn Fn() -> T + Send + Sync>>,
     ) -> Self {
-        Self { spare: factory(), shared, factory, reset: () }
+        Self { spare: Contained::new(factory()), shared, factory, reset: () }
     }
 
     /// The same publisher, which from now on calls `reset` on its own event before each closure of
@@ -186,7 +187,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
         claimed: Result<ClaimedRun, Refusal>,
     ) -> Result<(), E> {
         // Decision 0022: swapped in, not changed in place.
-        let (shared, spare) = (&self.shared, &mut self.spare);
+        let (shared, spare) = (&self.shared, &mut *self.spare);
         if_admitted(claimed, (), |ClaimedRun { first, .. }, ()| {
             // SAFETY: the caller has claimed `first` for this call.
             unsafe { put(shared, first, |event| core::mem::swap(event, spare)) };
@@ -455,8 +456,8 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 impl<T: Send + Sync, R: Reset<T>> Clone for MpPublisher<T, R> {
     /// Another publisher, with an event from the factory.
     fn clone(&self) -> Self {
-        let (shared, factory) = (self.shared.publisher(), Arc::clone(&self.factory));
-        Self { spare: factory(), shared, factory, reset: self.reset }
+        let (shared, factory) = (self.shared.publisher(), Contained::new(Arc::clone(&self.factory)));
+        Self { spare: Contained::new(factory()), shared, factory, reset: self.reset }
     }
 }
 

@@ -173,7 +173,7 @@ fn factory_that_panics_leaves_nothing_behind() {
 }
 
 /// A value whose destructor may panic, with its number.
-struct Grumpy {
+pub(super) struct Grumpy {
     number: usize,
     panics: bool,
     _counted: Counted,
@@ -191,18 +191,18 @@ impl Drop for Grumpy {
 
 /// Makes such values. The destructors of those panic whose number has a bit in the mask.
 #[derive(Clone)]
-struct Maker {
+pub(super) struct Maker {
     count: Arc<Count>,
     asked: Arc<Mutex<Vec<oneshot::Receiver<()>>>>,
-    mask: u32,
+    pub(super) mask: u32,
 }
 
 impl Maker {
-    fn new(mask: u32) -> Self {
+    pub(super) fn new(mask: u32) -> Self {
         Self { count: Arc::default(), asked: Arc::default(), mask }
     }
 
-    fn make(&self) -> Grumpy {
+    pub(super) fn make(&self) -> Grumpy {
         let number = self.count.made.load(Ordering::Relaxed);
         let (asker, asked) = oneshot::channel();
         self.asked.lock().unwrap().push(asked);
@@ -210,8 +210,18 @@ impl Maker {
         Grumpy { number, panics, _counted: Counted::new(&self.count), _asker: Mutex::new(asker) }
     }
 
+    /// How many were made.
+    pub(super) fn made(&self) -> usize {
+        self.count.made.load(Ordering::Relaxed)
+    }
+
+    /// Whether one was made whose destructor panics.
+    pub(super) fn has_made_grumpy(&self) -> bool {
+        (0..self.made()).any(|number| self.mask >> number & 1 != 0)
+    }
+
     /// All values are gone, each once, and each waiter was told.
-    fn assert_all_gone(&self, ring: &str) {
+    pub(super) fn assert_all_gone(&self, ring: &str) {
         assert_eq!(self.count.alive(), 0, "{ring}, {:b}", self.mask);
         for asked in &mut *self.asked.lock().unwrap() {
             assert_eq!(asked.try_recv(), Err(annulus::TryRecvError::Closed), "{ring}, {:b}", self.mask);
@@ -293,7 +303,7 @@ const RINGS: [(&str, bool, Fill); 8] = [
 ];
 
 /// None, some and all of the first, and those of one lane only.
-const MASKS: [u32; 7] = [0, 0b1, 0b100, 0b11000, 0b1110_0000, 0x5555_5555, !0];
+pub(super) const MASKS: [u32; 7] = [0, 0b1, 0b100, 0b11000, 0b1110_0000, 0x5555_5555, !0];
 
 /// Destructors that panic keep no other value: neither in a ring whose readers are gone, nor in one that
 /// goes. The first panic goes on.
@@ -317,8 +327,7 @@ fn destructors_that_panic_keep_no_other_value() {
                 }
                 maker.assert_all_gone(ring);
                 let panicked = |number: &usize| mask >> number & 1 != 0;
-                let made = maker.count.made.load(Ordering::Relaxed);
-                assert_eq!(panics.is_empty(), !(0..made).any(|number| panicked(&number)), "{ring}, {mask:b}");
+                assert_eq!(panics.is_empty(), !maker.has_made_grumpy(), "{ring}, {mask:b}");
                 for panic in panics {
                     assert!(
                         panicked(panic.downcast_ref().unwrap()),

@@ -11,6 +11,7 @@
 //! events        references, batches, closures inside closures
 //! values        owned events by value: sent, cloned, reset
 //! drops         owned values go exactly once
+//! contained     several values beside each other whose destructors panic
 //! taps          who is never waited for
 //! clones        made while publishers look at everybody
 //! closes        closes from elsewhere, and `Shutdown`
@@ -31,6 +32,8 @@ mod batches;
 mod clones;
 mod closes;
 mod constructors;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod contained;
 mod drops;
 mod ends;
 mod errors;
