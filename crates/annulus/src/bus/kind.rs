@@ -11,7 +11,7 @@ use crate::error::{CapacityError, LossyTryRecvError, TryRecvError};
 use crate::message::Message;
 use crate::settings::Settings;
 use crate::stats::Stats;
-use crate::sync::{AtomicBool, Ordering, UnsafeCell, ordering, seeded};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, ordering, seeded};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Source};
 
@@ -104,6 +104,34 @@ impl fmt::Display for TopicKind {
 pub(super) struct Ends<T: Message, K: TopicRing> {
     pub(super) kept: K::Kept<T>,
     pub(super) subscribable: Subscribable<T, K::Mode>,
+    /// How many [`TopicPublisher`](super::TopicPublisher)s there are: each has a handle that receives.
+    /// (Perhaps there are more publishers: one may be moved out of it, or be cloned.)
+    guards: AtomicUsize,
+}
+
+impl<T: Message, K: TopicRing> Ends<T, K> {
+    fn new(kept: K::Kept<T>, subscribable: Subscribable<T, K::Mode>) -> Self {
+        Self { kept, subscribable, guards: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn guard_comes(&self) {
+        // (No model looks at it.) Relaxed: a number for an error, on which no order depends.
+        if !cfg!(annulus_loom) {
+            self.guards.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn guard_goes(&self) {
+        // Relaxed: as above.
+        if !cfg!(annulus_loom) {
+            self.guards.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn guards(&self) -> usize {
+        // Relaxed: as above.
+        self.guards.load(Ordering::Relaxed)
+    }
 }
 
 /// The kinds of a mode: with one publisher, made by `$one`, and with many, made by `$many`.
@@ -119,7 +147,7 @@ macro_rules! kinds {
 
             fn make<T: Message>(settings: Settings, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
                 let (publisher, subscribable) = broadcast::$one(settings.or_named(topic))?;
-                Ok(Ends { kept: TakeCell::new(publisher), subscribable })
+                Ok(Ends::new(TakeCell::new(publisher), subscribable))
             }
 
             fn take<T: Message>(kept: &TakeCell<Publisher<T, $Mode>>) -> Option<Publisher<T, $Mode>> {
@@ -160,7 +188,7 @@ macro_rules! kinds {
 
             fn make<T: Message>(settings: Settings, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
                 let (kept, subscribable) = broadcast::$many(settings.or_named(topic))?;
-                Ok(Ends { kept, subscribable })
+                Ok(Ends::new(kept, subscribable))
             }
 
             fn take<T: Message>(kept: &MpPublisher<T, $Mode>) -> Option<MpPublisher<T, $Mode>> {

@@ -51,6 +51,7 @@ impl<T: Message, K: TopicRing> TopicPublisher<T, K> {
         // First the count, then the publisher: see `topic.rs`.
         let holds = ends.subscribable.clone();
         let writer = ManuallyDrop::new(K::take(&ends.kept)?);
+        ends.guard_comes();
         Some(Self { writer, topic: Arc::clone(topic), holds })
     }
 
@@ -189,6 +190,9 @@ lossless! {
 impl<T: Message, K: TopicRing<Publisher<T>: Clone>> Clone for TopicPublisher<T, K> {
     fn clone(&self) -> Self {
         let (holds, topic) = (self.holds.clone(), Arc::clone(&self.topic));
+        if let Some(ends) = topic.ends::<Ends<T, K>>() {
+            ends.guard_comes();
+        }
         Self { writer: self.writer.clone(), topic, holds }
     }
 }
@@ -200,6 +204,7 @@ impl<T: Message, K: TopicRing> Drop for TopicPublisher<T, K> {
         if let Some(ends) = self.topic.ends::<Ends<T, K>>() {
             // SAFETY: `take` has taken one from this topic, and this is the drop.
             unsafe { K::give_back(ends, writer) };
+            ends.guard_goes();
         }
     }
 }

@@ -110,10 +110,9 @@ impl<T: Message, K: TopicRing> Ends<T, K> {
     }
 
     fn holders(&self) -> Holders {
-        let publishers = self.publishers();
-        // One is the topic's own, and each publisher has one.
-        let receivers = self.subscribable.receivers().count().saturating_sub(1 + publishers);
-        Holders { publishers, receivers }
+        // One is the topic's own, and each publisher that the bus has given has one.
+        let receivers = self.subscribable.receivers().count().saturating_sub(1 + self.guards());
+        Holders { publishers: self.publishers(), receivers }
     }
 }
 

@@ -8,7 +8,7 @@ use annulus::bus::{
     Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
     TopicRing, TypedBus,
 };
-use annulus::{CapacityError, Transmit, TryRecvError, TrySendError, WaitStrategy};
+use annulus::{CapacityError, Transmit, TryRecvError, TrySendError, WaitStrategy, broadcast};
 
 /// What a panic says.
 fn panic_of(action: impl FnOnce()) -> String {
@@ -225,6 +225,45 @@ fn publishers_of_many_are_cloned() {
     assert!(matches!(bus.remove("a"), Err(RemoveError::InUse { publishers: 1, receivers: 0, .. })));
     drop(second);
     assert_eq!(bus.remove("a"), Ok(()));
+}
+
+/// What is not removed is told how many handles there are, also where a publisher is outside the handle that
+/// the bus gave: moved out, or a clone.
+#[test]
+fn receivers_are_counted_beside_publishers_outside_the_bus() {
+    fn in_use<K: TopicRing>(bus: &Bus<u64, K>) -> (usize, usize) {
+        match bus.remove("a") {
+            Err(RemoveError::InUse { publishers, receivers, .. }) => (publishers, receivers),
+            removed => panic!("{removed:?}"),
+        }
+    }
+    fn counts<K: TopicRing>(strange: K::Publisher<u64>) {
+        let bus = Bus::<u64, K>::with(Settings::new(4));
+        let (subscriber, mut publisher) = (bus.subscribe("a"), bus.publisher("a"));
+        assert_eq!(in_use(&bus), (1, 1));
+        let own = std::mem::replace(publisher.publisher_mut(), strange);
+        assert_eq!(in_use(&bus), (1, 1));
+        drop(publisher);
+        assert_eq!(in_use(&bus), (1, 1), "the publisher that was moved out, and the subscriber");
+        drop(subscriber);
+        assert_eq!(in_use(&bus), (1, 0));
+        drop(own);
+    }
+    counts::<Lossy>(broadcast::lossy(4).0);
+    counts::<Lossless>(broadcast::lossless(4).0);
+    counts::<Many<Lossy>>(broadcast::mp_lossy(4).0);
+    counts::<Many<Lossless>>(broadcast::mp_lossless(4).0);
+
+    let bus = Bus::<u64, Many<Lossy>>::with(Settings::new(4));
+    let (_subscriber, publisher) = (bus.subscribe("a"), bus.publisher("a"));
+    let own = publisher.publisher().clone();
+    assert_eq!(in_use(&bus), (2, 1));
+    let another = publisher.clone();
+    assert_eq!(in_use(&bus), (3, 1));
+    drop((publisher, another));
+    assert_eq!(in_use(&bus), (1, 1));
+    drop(own);
+    assert_eq!(in_use(&bus), (0, 1));
 }
 
 /// The publisher of a topic of any kind, for code that has the kind as a parameter.
