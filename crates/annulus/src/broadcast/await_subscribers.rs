@@ -27,7 +27,7 @@ impl<'s, S: Store> AwaitSubscribers<'s, S> {
 impl<S: Store> Poll for AwaitSubscribers<'_, S> {
     type Found = bool;
 
-    /// A join, the leave of the last subscriber, and a close notify there.
+    /// A join, the leave of the last subscriber or of another publisher, and a close notify there.
     fn wait_point(&self) -> &EventCount {
         &self.shared.released
     }
@@ -35,7 +35,7 @@ impl<S: Store> Poll for AwaitSubscribers<'_, S> {
     fn poll(&mut self) -> Look<bool> {
         if self.shared.has_subscribers(self.count) {
             Look::Found(true)
-        } else if self.shared.refuses() {
+        } else if self.shared.is_ending() || self.shared.has_no_subscribing_handle() {
             Look::Found(false)
         } else {
             Look::Nothing
@@ -49,9 +49,11 @@ macro_rules! awaits_subscribers {
     (make: $make:literal, |$publisher:ident| $shared:expr) => {
         /// Waits until the ring has `count` subscribers, and returns whether it has: false if it can't have
         /// them any more, because somebody closed the ring, or because no handle is left that could
-        /// subscribe. Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring. `count` is meant as
-        /// in [`subscriber_count`](Self::subscriber_count): of a lossy ring between processes, other
-        /// processes do not count, and do not end this.
+        /// subscribe: no subscriber, nothing that makes some, and no other publisher, which could make some,
+        /// too. (Another one that waits here counts as well. So if all publishers wait here, and nothing else
+        /// is left, only a close or a timeout ends it.) Waits with the [`WaitStrategy`](crate::WaitStrategy)
+        /// of the ring. `count` is meant as in [`subscriber_count`](Self::subscriber_count): of a lossy ring
+        /// between processes, other processes do not count, and do not end this.
         ///
         /// What is published from then on reaches these subscribers: each of them begins there, or earlier.
         /// (A subscriber may still leave.)

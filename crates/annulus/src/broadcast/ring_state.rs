@@ -293,6 +293,7 @@ impl<S: Store> RingState<S> {
     }
 
     /// One publisher less. With the last, no message will follow: subscribers that wait for one are woken.
+    /// If others are left, one of them may wait for subscribers, and the one that goes could have made some.
     pub(super) fn publisher_goes(&self) {
         if self.publishers.remove() {
             self.listing.side_goes();
@@ -300,6 +301,9 @@ impl<S: Store> RingState<S> {
                 claims.close();
             }
             self.end_here();
+        } else if !seeded!("publisher_leaves_in_silence") && !cfg!(annulus_loom) {
+            // (No model has a publisher that waits beside others, and to loom it would be more steps.)
+            self.released.notify();
         }
     }
 
@@ -568,6 +572,12 @@ impl<S: Store> RingState<S> {
     #[inline]
     pub(super) fn is_abandoned(&self) -> bool {
         self.receivers.is_zero()
+    }
+
+    /// Whether nobody receives, and no publisher but the caller's could make a subscriber. (Where that comes
+    /// later, a notification at `released` follows it.)
+    pub(super) fn has_no_subscribing_handle(&self) -> bool {
+        self.is_abandoned() && (self.publishers.count() <= 1 || seeded!("other_publishers_forgotten"))
     }
 
     /// Whether publishers of a lossless ring are refused: nobody receives, or somebody has closed the ring.

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use annulus::{broadcast, event};
+use annulus::{WaitStrategy, broadcast, event};
 
 use crate::support::{spawn, without_standing_still};
 
 const SOON: Duration = Duration::from_millis(1);
+
+/// Which only a fault takes.
+const LONG: Duration = Duration::from_secs(600);
 
 /// What is published after the wait reaches all that it waited for, however late they come; and the wait ends
 /// where nobody can come.
@@ -123,4 +126,79 @@ waiter_is_woken! {
     of_a_lossy_ring: broadcast::lossy::<u64>(8);
     of_a_lossless_ring: broadcast::lossless::<u64>(8);
     of_a_ring_of_events: event::channel(8, || 0);
+    of_a_lossy_ring_of_many: broadcast::mp_lossy::<u64>(8);
+    of_a_lossless_ring_of_many: broadcast::mp_lossless::<u64>(8);
+    of_a_ring_of_events_of_many: event::mp_channel(8, || 0);
+}
+
+/// As long as there is another publisher, it can make a subscriber, whatever handles that receive are gone.
+macro_rules! another_publisher_may_subscribe {
+    ($($name:ident: $make:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            without_standing_still(|| {
+                let (publisher, subscribable) = $make;
+                let other = publisher.clone();
+                drop(subscribable);
+                let thread = spawn(move || {
+                    assert!(publisher.wait_for_subscribers(1));
+                    assert!(publisher.wait_for_subscribers_until(1, WaitStrategy::BusySpin));
+                    publisher
+                });
+                let subscriber = other.subscribe();
+                let publisher = thread.join().unwrap();
+                drop(subscriber);
+                // The one that waits is the last one.
+                let thread = spawn(move || assert!(!publisher.wait_for_subscribers_timeout(1, LONG)));
+                drop(other);
+                thread.join().unwrap();
+            });
+        }
+    )*};
+}
+
+another_publisher_may_subscribe! {
+    another_publisher_of_a_lossy_ring_may_subscribe: broadcast::mp_lossy::<u64>(8);
+    another_publisher_of_a_lossless_ring_may_subscribe: broadcast::mp_lossless::<u64>(8);
+    another_publisher_of_events_may_subscribe: event::mp_channel(8, || 0);
+}
+
+/// The same for one that waits already: here a task, which is woken for certain.
+#[cfg(feature = "async")]
+macro_rules! waiter_beside_another_publisher {
+    ($($name:ident: $make:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            use crate::support::tasks::Counting;
+            use std::task::Poll;
+
+            let (publisher, subscribable) = $make;
+            let (other, waker) = (publisher.clone(), Counting::new());
+            let mut two = publisher.wait_for_subscribers_async(2);
+            assert_eq!(waker.poll(&mut two), Poll::Pending);
+            drop(subscribable);
+            assert_eq!(waker.poll(&mut two), Poll::Pending, "the other publisher is left");
+            let first = other.subscribe();
+            assert_eq!(waker.poll(&mut two), Poll::Pending);
+            let wakes = waker.wakes();
+            let second = first.clone();
+            assert!(waker.wakes() > wakes, "by one that joins");
+            assert_eq!(waker.poll(&mut two), Poll::Ready(true));
+
+            drop((first, second));
+            let mut one = publisher.wait_for_subscribers_async(1);
+            assert_eq!(waker.poll(&mut one), Poll::Pending);
+            let wakes = waker.wakes();
+            drop(other);
+            assert!(waker.wakes() > wakes, "by the last that could subscribe");
+            assert_eq!(waker.poll(&mut one), Poll::Ready(false));
+        }
+    )*};
+}
+
+#[cfg(feature = "async")]
+waiter_beside_another_publisher! {
+    waiter_beside_another_publisher_of_a_lossy_ring: broadcast::mp_lossy::<u64>(8);
+    waiter_beside_another_publisher_of_a_lossless_ring: broadcast::mp_lossless::<u64>(8);
+    waiter_beside_another_publisher_of_events: event::mp_channel(8, || 0);
 }
