@@ -260,6 +260,7 @@ impl<T: Message> Put<'_, T> {
                 // number is the one that was passed over last.
                 let is_given_up = passes_in_a_row > self.claimant.claims().most_passes();
                 if passes_in_a_row == 0 || is_given_up {
+                    passes_in_a_row = 0;
                     next = messages.next();
                     // Behind the last one the range ends, too.
                     let Some(after) = next else { break };
@@ -856,6 +857,22 @@ mod tests {
         says(publisher.closer(), subscribable.subscribe(), |batch| publisher.publish_batch(batch));
         let (mut publisher, subscribable) = crate::broadcast::mp_lossy(64);
         says(publisher.closer(), subscribable.subscribe(), |batch| publisher.publish_batch(batch));
+    }
+
+    /// Each message of a batch looks for a free slot as often as one that is alone.
+    #[test]
+    fn message_behind_one_that_is_lost_looks_as_often() {
+        let (mut publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(4);
+        let mut stopped = [(); 4].map(|()| publisher.clone());
+        let _ranges = stopped.each_mut().map(|publisher| publisher.puts().claim(1).unwrap());
+        let mut numbers_of = |messages: &[u64]| {
+            let before = publisher.published();
+            publisher.publish_batch(messages);
+            publisher.published() - before
+        };
+        let one = numbers_of(&[7]);
+        assert!(one > 4);
+        assert_eq!(numbers_of(&[7; 5]), 5 * one);
     }
 
     /// The last publisher leaves while another's message is missing for ever: the ring ends all the same.

@@ -316,7 +316,7 @@ fn message_without_a_slot_counts_as_lagged() {
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let at = |_| Hand::in_batch(0, held, Step::Claimed, &invitation);
         let stopped: Vec<_> = (0..hands).map(at).collect();
-        for batch in [1, 2, capacity + 1, 10_000] {
+        for batch in [1, 2, capacity + 1, 500] {
             let begun = publisher.published();
             publisher.publish_batch(&vec![7; batch as usize]);
             assert!(publisher.published() - begun >= batch, "{capacity}: {batch}");
