@@ -130,9 +130,15 @@ impl Until {
     }
 
     /// The same for several waits, of which the first begins now: a duration counts from here.
-    #[cfg(all(any(feature = "pipeline", feature = "shm"), not(annulus_loom)))]
+    #[cfg(feature = "std")]
     pub(crate) fn begun(self) -> Self {
         Self { limit: self.deadline().map_or(Limit::None, Limit::At), ..self }
+    }
+
+    /// There is no duration.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn begun(self) -> Self {
+        self
     }
 
     /// The same strategy, until then.

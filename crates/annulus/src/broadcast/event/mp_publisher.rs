@@ -108,8 +108,10 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
         until: impl Into<Until>,
         change: impl FnOnce(&mut T),
     ) -> Result<(), SendTimeoutError<()>> {
+        // A timeout is for the closure, too.
+        let until = until.into().begun();
         self.change(change);
-        self.publish_spare(claim_until(&self.shared, 1, until.into()))
+        self.publish_spare(claim_until(&self.shared, 1, until))
     }
 
     /// Changes an event by `change` and publishes it, if there is room. Never waits.

@@ -2,6 +2,8 @@
 //! on the other side.
 
 use annulus::event::{self, channel, mp_channel};
+#[cfg(feature = "std")]
+use annulus::{SendTimeoutError, Settings};
 use annulus::{TryRecvError, TrySendError};
 
 /// A subscriber of a ring of three events, of which the first two, 7 and 8, are published meanwhile.
@@ -68,4 +70,18 @@ fn event_ring_without_readers_is_closed() {
     assert!(publisher.is_closed());
     assert!(publisher.try_publish(|_| ()).is_err() && publisher.publish(|_| ()).is_err());
     assert_eq!(publisher.send(5).unwrap_err().into_inner(), 5);
+}
+
+/// A closure that takes longer than the timeout leaves no time to sleep for room.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[test]
+fn timeout_of_an_event_publisher_is_for_its_closure_too() {
+    let timeout = std::time::Duration::from_millis(10);
+    let settings = Settings::new(2).statistics(true);
+    let (mut publisher, subscribable) = event::mp_with(settings, || 0).unwrap();
+    let _subscriber = subscribable.subscribe();
+    (0..2).for_each(|number| publisher.send(number).unwrap());
+    let late = publisher.publish_timeout(timeout, |_| std::thread::sleep(2 * timeout));
+    assert_eq!(late, Err(SendTimeoutError::Timeout(())));
+    assert_eq!(publisher.stats().counted.unwrap().sleeps, 0);
 }
