@@ -97,8 +97,8 @@ impl Totals {
         Self {
             published: self.published.max(stats.published),
             received: self.received.max(stats.received),
-            writers_joined: stats.writers.joined,
-            readers_joined: stats.readers.joined,
+            writers_joined: self.writers_joined.max(stats.writers.joined),
+            readers_joined: self.readers_joined.max(stats.readers.joined),
             counted: stats.counted,
         }
     }
@@ -237,4 +237,24 @@ fn tell(name: &Cow<'static, str>, totals: &Totals, now: &Now) {
     gauge!("annulus_writers", "ring" => name()).set(now.writers as f64);
     gauge!("annulus_readers", "ring" => name()).set(now.readers as f64);
     gauge!("annulus_rings", "ring" => name()).set(f64::from(now.rings));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_never_become_smaller() {
+        let seen = Totals {
+            published: 9,
+            received: Some(8),
+            writers_joined: 7,
+            readers_joined: 6,
+            ..Totals::default()
+        };
+        let (_producer, consumer) = crate::spsc::channel::<u64>(4);
+        let then = seen.then(&consumer.stats());
+        assert_eq!((then.published, then.received), (9, Some(8)));
+        assert_eq!((then.writers_joined, then.readers_joined), (7, 6));
+    }
 }
