@@ -58,6 +58,8 @@ fn builders_list_their_rings() {
     is_listed_to_the_end("of mp_events", annulus::event::mp_with(ring("of mp_events"), String::new).unwrap());
     let records = broadcast::bytes::lossy_with(Settings::new(64).name("of records")).unwrap();
     is_listed_to_the_end("of records", records);
+    let records = broadcast::bytes::lossless_with(Settings::new(64).name("of lossless records")).unwrap();
+    is_listed_to_the_end("of lossless records", records);
 }
 
 #[test]
@@ -108,6 +110,8 @@ fn a_side_that_comes_back_is_there_again() {
         "back: events": annulus::event::with(ring("back: events"), String::new),
         "back: mp_events": annulus::event::mp_with(ring("back: mp_events"), String::new),
         "back: records": broadcast::bytes::lossy_with(Settings::new(64).name("back: records")),
+        "back: lossless records":
+            broadcast::bytes::lossless_with(Settings::new(64).name("back: lossless records")),
     }
 }
 

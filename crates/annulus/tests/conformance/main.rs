@@ -26,6 +26,7 @@ macro_rules! conformance {
         conformance! { @threads [
             numbers::numbers_of_a_resting_ring_are_exact,
             numbers::numbers_of_a_busy_ring_are_consistent,
+            observers::side_that_comes_back_is_listed_again,
         ] $($module: $ring),* }
     };
     // The numbers of a process do not have the handles of others.
@@ -36,7 +37,8 @@ macro_rules! conformance {
         mod $module {
             #[allow(unused_imports, reason = "some rings have fewer tests")]
             use crate::every::{
-                accounts, close, idle, joining, laps, liveness, numbers, order, panics, timeouts, written,
+                accounts, close, idle, joining, laps, liveness, numbers, observers, order, panics, timeouts,
+                written,
             };
             use crate::model;
             use crate::rings::$ring as Ring;
@@ -114,6 +116,7 @@ macro_rules! conformance {
         conformance! { @queues [
             numbers::numbers_of_a_resting_ring_are_exact,
             numbers::numbers_of_a_busy_ring_are_consistent,
+            observers::side_that_comes_back_is_listed_again,
         ] $($module: $ring),* }
     };
     // Nor do numbers that count words.
@@ -126,7 +129,7 @@ macro_rules! conformance {
     (@queues $more:tt $($module:ident: $ring:ident),*) => {$(
         mod $module {
             #[allow(unused_imports, reason = "some rings have fewer tests")]
-            use crate::every::{accounts, close, idle, laps, liveness, numbers, panics, timeouts};
+            use crate::every::{accounts, close, idle, laps, liveness, numbers, observers, panics, timeouts};
             use crate::rings::$ring as Ring;
 
             conformance! { @queue_tests $more }

@@ -13,6 +13,7 @@
 //! tasks     futures that wait, are woken, and are dropped (feature `async`)
 //! runtime   the same in a runtime with threads: select, timeouts, tasks that move
 //! numbers   what an observer sees of a ring
+//! observers how long a ring with a name is in the list of all
 //! idle      many that wait use no core, and one message wakes them all
 //! ```
 
@@ -23,6 +24,7 @@ pub(crate) mod joining;
 pub(crate) mod laps;
 pub(crate) mod liveness;
 pub(crate) mod numbers;
+pub(crate) mod observers;
 pub(crate) mod order;
 pub(crate) mod panics;
 #[cfg(all(feature = "async", not(miri)))]

@@ -1,5 +1,6 @@
 //! Rings whose messages are copied.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
@@ -167,6 +168,10 @@ macro_rules! publisher {
 
             fn capacity(&self) -> usize {
                 self.capacity()
+            }
+
+            fn receiving_handle(&self) -> Option<Box<dyn Any>> {
+                Some(Box::new(self.subscribable()))
             }
 
             fn is_abandoned(&self) -> bool {

@@ -70,6 +70,11 @@ macro_rules! queue {
                 crate::rings::ends::begin($made, first)
             }
 
+            fn named(name: &'static str) -> (Self::Publisher, Self::Source) {
+                let $settings = annulus::Settings::new(8).name(name);
+                crate::rings::ends::begin($made, 0)
+            }
+
             fn subscribe(source: &Self::Source) -> Self::Subscriber {
                 source.reader.lock().unwrap().take().expect("a queue has one subscriber here")
             }

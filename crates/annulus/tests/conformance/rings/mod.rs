@@ -37,6 +37,7 @@ mod stage;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 mod work;
 
+use std::any::Any;
 use std::time::{Duration, Instant};
 
 use annulus::Settings;
@@ -114,6 +115,11 @@ pub(crate) trait Ring: 'static {
     fn new(capacity: usize) -> (Self::Publisher, Self::Source) {
         Self::begin(capacity, 0)
     }
+
+    /// A ring of that name.
+    fn named(name: &'static str) -> (Self::Publisher, Self::Source) {
+        Self::make(Settings::new(8).name(name)).expect("a ring of this capacity can be made")
+    }
 }
 
 /// A publisher of numbers.
@@ -145,6 +151,10 @@ pub(crate) trait Publish: Sized + Send + 'static {
     }
     /// `None` where there can only be one.
     fn another(&self) -> Option<Self>;
+    /// A handle that receives, made by this; `None` where publishers make none.
+    fn receiving_handle(&self) -> Option<Box<dyn Any>> {
+        None
+    }
 }
 
 /// A subscriber of numbers.

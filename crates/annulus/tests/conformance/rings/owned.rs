@@ -1,6 +1,7 @@
 //! Rings of owned events. An event is a vector of one to four copies of its number, so one that is
 //! half-changed shows.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
@@ -148,6 +149,10 @@ impl<R: Finds> Publish for event::Publisher<Vec<u64>, R> {
         self.capacity()
     }
 
+    fn receiving_handle(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.subscribable()))
+    }
+
     fn is_abandoned(&self) -> bool {
         self.is_closed()
     }
@@ -213,6 +218,10 @@ impl<R: Finds> Publish for event::MpPublisher<Vec<u64>, R> {
 
     fn capacity(&self) -> usize {
         self.capacity()
+    }
+
+    fn receiving_handle(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.subscribable()))
     }
 
     fn is_abandoned(&self) -> bool {
