@@ -268,9 +268,31 @@ impl Sink {
         }
     }
 
-    /// Waits until a lossless ring has so many subscribers, as long as `goes_on`.
+    /// Waits until a lossless ring has so many subscribers or is closed, as long as `goes_on`.
     pub(crate) fn await_subscribers(&self, count: usize, goes_on: &dyn Fn() -> bool) {
         let Self::Messages { sender, is_lossless: true } = self else { return };
-        while goes_on() && !sender.wait_for_subscribers_timeout(count, PATIENCE) {}
+        // (A wait in a ring that is closed returns at once.)
+        while goes_on() && !sender.wait_for_subscribers_timeout(count, PATIENCE) && !sender.is_closed() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A wait in a closed ring returns at once, so this would turn until the bridge ends.
+    #[test]
+    fn wait_for_subscribers_ends_with_the_ring() {
+        let of = MessageType::of_bytes(8, 8);
+        let Shared { handle: sender, .. } = Sender::lossless(Settings::new(8), &of, 1).unwrap();
+        sender.closer().close();
+        let (sink, turns) = (Sink::Messages { sender, is_lossless: true }, Cell::new(0));
+        sink.await_subscribers(1, &|| {
+            turns.set(turns.get() + 1);
+            turns.get() < 100
+        });
+        assert_eq!(turns.get(), 1);
     }
 }
