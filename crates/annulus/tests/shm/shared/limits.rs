@@ -80,7 +80,7 @@ fn process_without_proc_is_told_so() {
     // A directory that has to be made.
     let path = scratch.path("new");
     let said = child.ask(&format!("open {}", path.display()));
-    assert!(said.contains("/proc/self/fd/") && said.contains("mount /proc"), "{said}");
+    assert!(said.contains("/proc/thread-self/fd/") && said.contains("mount /proc"), "{said}");
     assert_eq!(files(&scratch.0), ["names"], "no draft is left");
 }
 
