@@ -490,7 +490,9 @@ struct EarlyRing<T: Send> {
 }
 
 impl<T: Send + 'static> EarlyRing<T> {
-    /// Puts the messages into the ring, and returns those that do not fit.
+    /// Puts the messages into the ring, and returns those that do not fit. (Inlined, it would take the stack
+    /// for large messages also where there are none.)
+    #[inline(never)]
     fn take_in(&mut self, messages: Vec<T>) -> Vec<Contained<T>> {
         let mut messages = messages.into_iter();
         let back = messages.find_map(|message| self.ring.try_send(message).err());
