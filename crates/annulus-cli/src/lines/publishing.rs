@@ -48,8 +48,9 @@ pub(super) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
 struct Held<M: Ring> {
     publisher: Publisher<Piece, M>,
     name: PublishedName,
-    /// Whether all of the input is published.
-    has_all: bool,
+    /// Whether subscribers can tell how the input ended: all of it is published, or a piece says that it
+    /// failed.
+    end_is_told: bool,
 }
 
 /// What both threads have.
@@ -74,7 +75,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();
     let shared = Arc::new(Shared {
-        held: Mutex::new(Some(Held { publisher, name, has_all: false })),
+        held: Mutex::new(Some(Held { publisher, name, end_is_told: false })),
         count: Count::published(),
         is_stopped: OnceLock::new(),
     });
@@ -91,7 +92,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let awaited = if M::LOSSLESS { await_subscribers(arguments, &directory) } else { Ok(()) };
     let published = awaited.and_then(|()| publish_all(arguments, size, input, &shared));
     if published.is_ok() {
-        shared.with(|held| held.has_all = true);
+        shared.with(|held| held.end_is_told = true);
     }
     shared.count.tell();
     if published.is_ok() && arguments.stay {
@@ -102,7 +103,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     }
     if published.is_err() {
         shared.publish(Piece::failed(shared.count.get()));
-        shared.with(|held| held.has_all = true);
+        shared.with(|held| held.end_is_told = true);
     }
     if !M::LOSSLESS {
         stay_a_moment(&directory, &arguments.name, begun);
@@ -137,9 +138,9 @@ impl<M: Ring> Shared<M> {
     fn end(&self) {
         // (To the end, so that neither thread ends the process while the other one closes the ring.)
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Held { mut publisher, name, has_all }) = held.take() else { return };
+        let Some(Held { mut publisher, name, end_is_told }) = held.take() else { return };
         let failed = Piece::failed(self.count.get());
-        if has_all || M::publish_timeout(&mut publisher, failed, LAST_WAIT) {
+        if end_is_told || M::publish_timeout(&mut publisher, failed, LAST_WAIT) {
             publisher.close();
         } else {
             mem::forget(publisher);
