@@ -327,6 +327,7 @@ pub mod __bridge {
     use std::thread::JoinHandle;
 
     /// Begins a thread that handles none of the program's signals, and whose own threads do so neither.
+    // Unreached: the bridge alone calls it; its tests are those of `annulus-zenoh`
     pub fn spawn<T: Send + 'static>(
         name: &str,
         body: impl FnOnce() -> T + Send + 'static,

@@ -56,6 +56,7 @@ pub(crate) enum Unfit {
     System(io::Error),
 }
 
+// Unreached: `fstat` of a descriptor that is open does not fail
 impl From<Errno> for Unfit {
     fn from(error: Errno) -> Self {
         Self::System(error.into())

@@ -547,6 +547,7 @@ mod tests {
             }
             let queue = mpmc_queue_of(&invitation, &of).unwrap();
             assert_eq!((queue.len(), queue.capacity(), queue.producers().taken()), (0, 3, 2));
+            assert_eq!((consumers_of(&blocks).taken(), producers_of(&takes_blocks).taken()), (2, 2));
             blocks.closer().close();
             assert!(typed.is_closed() && takes_typed.recv().is_err() && takes_blocks.recv().is_err());
         }
@@ -580,6 +581,11 @@ mod tests {
         assert_eq!(shape(16, 16).unwrap().stride(), 32);
         assert_eq!([shape(12, 1), shape(12, 4)].map(|shape| shape.unwrap().stride()), [24, 24]);
         assert!([shape(12, 0), shape(12, 8), shape(usize::MAX - 3, 4)].iter().all(Option::is_none));
+
+        let loose = MessageType::described(<u128 as Message>::SCHEMA.clone(), 8);
+        let made = mpmc_queue(mpmc::Builder::new(Settings::new(3)), &loose).unwrap();
+        let refused = mpmc::producer::<u128>(&made.invitation).unwrap_err();
+        assert!(matches!(refused, AttachError::PayloadAlignment { found: 8, wanted: 16 }), "{refused:?}");
     }
 
     /// Several laps, in both directions; every message lies in its slot as the type's does.

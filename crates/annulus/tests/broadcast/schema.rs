@@ -253,6 +253,8 @@ fn bytes_are_a_value_or_are_refused() {
     assert!(!with("all", &[1, 0, 2]) && with("all", &[0, 0, 2]) && !with("all", &[3]));
     assert!(with("order", &[0]) && with("order", &[1]) && !with("order", &[3]) && !with("not_zero", &[0, 0]));
     assert_eq!(BadValue::find(<[(); usize::MAX]>::SCHEMA, &[]), None, "in no time");
+    let bad = BadValue::find(<[bool; 2]>::SCHEMA, &[1, 2]).unwrap();
+    assert_eq!(format!("{bad:?}"), "BadValue { field: None, number: 2, offset: 1, .. }");
     const { assert!(!Packed::<u8, 1>::ANY_BITS && !Order::ANY_BITS && !OfAnother::ANY_BITS) };
 }
 

@@ -38,6 +38,24 @@ fn answer_all(server: &mut Server<Question, Box<u64>>) -> usize {
     count
 }
 
+/// What a program shows of a handle; and of a refused question the kind alone, which need not be `Debug`.
+#[test]
+fn handles_and_errors_have_debug_forms() {
+    let (mut client, mut server) = new_service(1);
+    let pending = client.ask(Box::new((0, 0))).unwrap();
+    assert_eq!(format!("{:?}", client.ask(Box::new((0, 1))).unwrap_err()), "Full(..)");
+    let request = server.recv().unwrap();
+    assert_eq!(format!("{request:?}"), "Request { question: (0, 0), .. }");
+    #[cfg(feature = "async")]
+    let pending = std::future::IntoFuture::into_future(pending);
+    #[cfg(feature = "async")]
+    assert_eq!(format!("{pending:?}"), "AnswerFuture { is_taken: false, .. }");
+    drop(pending);
+    assert_eq!(format!("{:?}", request.answer(Box::new(0)).unwrap_err()), "ClientGone(..)");
+    drop(server);
+    assert_eq!(format!("{:?}", client.ask(Box::new((0, 2))).unwrap_err()), "Closed(..)");
+}
+
 #[test]
 fn answers_come_in_any_order() {
     let (mut one, mut server) = new_service(4);

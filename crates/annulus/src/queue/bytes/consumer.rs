@@ -145,7 +145,6 @@ impl<K: InPlace> Consumer<K> {
         Ok(Record::new(&mut self.words.end, len))
     }
 
-    /// Waits for the next record, and returns its length; or for the end. `None` once the time has passed.
     /// Receives the record of so many bytes that was read last and [forgotten](core::mem::forget): for
     /// bindings to other languages. Between processes, the other one may have changed its length since.
     ///
@@ -157,6 +156,7 @@ impl<K: InPlace> Consumer<K> {
         drop(Record::<K>::new(&mut self.words.end, len));
     }
 
+    /// Waits for the next record, and returns its length; or for the end. `None` once the time has passed.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, until: Until) -> Option<Result<usize, RecvError>> {

@@ -9,7 +9,7 @@ use crate::shm::mpmc;
 use crate::{Notifier, Readiness};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::string::ToString;
-use std::vec;
+use std::{format, vec};
 
 type Quote = [u32; 3];
 
@@ -200,7 +200,7 @@ fn runs_arrive_as_they_were_sent() {
     for bytes in [1, 7, 8, 24, 32, 64, 72, 200, 256, 300, 4096] {
         for (kind, (mut sender, mut receiver)) in pairs(bytes, 64).into_iter().enumerate() {
             for shift in [0, 1] {
-                let what = std::format!("{bytes} bytes, kind {kind}, shift {shift}");
+                let what = format!("{bytes} bytes, kind {kind}, shift {shift}");
                 let mut sent = vec![0; shift];
                 sent.extend(run_of(bytes, 0, COUNT));
                 let sent = &sent[shift..];
@@ -219,6 +219,13 @@ fn runs_arrive_as_they_were_sent() {
                 assert!(buffer[COUNT * bytes..].iter().all(|byte| *byte == 9), "{what}");
                 assert_eq!(receiver.recv_run_into(buffer), 0, "{what}");
                 assert!(!receiver.wait_timeout(Duration::ZERO), "{what}");
+                sender.send_run(&sent[..3 * bytes]).unwrap();
+                let mut run = vec![9];
+                while run.len() <= 3 * bytes {
+                    assert!(receiver.wait_timeout(Duration::from_secs(60)), "{what}");
+                    assert!(receiver.recv_run(&mut run, 2) <= 2, "{what}");
+                }
+                assert!(run[1..] == sent[..3 * bytes], "{what}");
             }
             sender.closer().close();
             let sent = run_of(bytes, 0, 2);
@@ -391,6 +398,7 @@ fn silent_publisher_is_overdue() {
     ];
     for Shared { handle: mut sender, invitation, .. } in made.map(Result::unwrap) {
         let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
+        assert_eq!(Ring::accept(&invitation, of, BLOCK).unwrap().deadline(), Some(SOON));
         assert_eq!(receiver.deadline(), Some(SOON));
         assert_eq!(receiver.overdue(), None, "the first look");
         assert!(!receiver.wait_timeout(SOON));
@@ -424,7 +432,7 @@ fn queue_has_no_deadline() {
 /// The numbers of a name go on in a ring of such messages.
 #[test]
 fn numbers_of_a_name_go_on() {
-    let path = std::env::temp_dir().join(std::format!("annulus-dynamic-numbering-{}", std::process::id()));
+    let path = std::env::temp_dir().join(format!("annulus-dynamic-numbering-{}", std::process::id()));
     let directory = crate::shm::Directory::open(&path).unwrap();
     let of = &quotes();
     for life in 0..4 {
@@ -455,6 +463,8 @@ fn claimed_message_comes_back_unless_it_is_done() {
     assert!(matches!(refused, OpenError::Attach(AttachError::NoPlace { places: 2 })), "{refused:?}");
     assert_eq!((queue.producers().taken(), queue.consumers().taken()), (1, 2));
     assert_eq!(sender.consumer(), Some(PeerState::Alive));
+    let said = format!("{queue:?}");
+    assert!(said.starts_with("WorkQueue { message_bytes: 12, queue: Queue { len: 0, "), "{said}");
 
     (1..=3).for_each(|number| sender.send(&bytes_of(number)).unwrap());
     let looks_on = WorkQueue::join(&invitation, of).unwrap();
@@ -463,6 +473,8 @@ fn claimed_message_comes_back_unless_it_is_done() {
     let second = workers[1].claim_timeout(LONG).unwrap().unwrap();
     assert_eq!([&first, &second].map(|job| number_of(job.message())), [1, 2]);
     assert_eq!((second.given_before(), second.producer()), (0, 0));
+    let said = format!("Claimed {{ message: {:?}, given_before: 0, .. }}", bytes_of(2));
+    assert_eq!(format!("{second:?}"), said);
     drop(second);
     let again = workers[0].claim_timeout(LONG).unwrap().unwrap();
     assert_eq!((number_of(again.message()), again.given_before()), (2, 1));
@@ -477,6 +489,17 @@ fn claimed_message_comes_back_unless_it_is_done() {
     let end = workers[1].claim_timeout(LONG).unwrap();
     assert!(matches!(end, Err(RecvTimeoutError::Closed)));
     assert_eq!((queue.given_again(), queue.dropped(), queue.len()), (1, 0, 0));
+}
+
+/// Messages without a byte are received one at a time: no run has room for one.
+#[test]
+fn messages_without_bytes_are_received_one_at_a_time() {
+    let of = &MessageType::of_bytes(0, 1);
+    let Shared { handle: mut sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
+    let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Oldest).unwrap();
+    sender.send(&[]).unwrap();
+    assert_eq!(receiver.recv_run_into(&mut []), 0);
+    assert_eq!((receiver.recv(&mut []), receiver.is_empty()), (Ok(()), true));
 }
 
 #[test]

@@ -166,10 +166,6 @@ impl<T: Message> Close for Board<T> {
     fn is_closed(&self) -> bool {
         self.has_ended()
     }
-
-    fn waiting(&self) -> Option<u64> {
-        Some(self.len() as u64)
-    }
 }
 
 impl<T: Message> Board<T> {

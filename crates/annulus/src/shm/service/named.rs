@@ -188,6 +188,7 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
             question = match self.ask_in_turn(question) {
                 Ok(pending) => return Ok(pending),
                 // It was closed just now.
+                // Unreached: since the look above; two have to meet there
                 Err(AskError::Closed(question)) => question,
                 Err(AskError::Full(question)) if self.servers.is_empty() => {
                     let (name, without_place) = (self.name.clone(), self.without_place);
@@ -215,6 +216,7 @@ impl<Q: Message, A: Message> NamedClient<Q, A> {
                     self.turn = (index + 1) % count;
                     return Ok(pending);
                 }
+                // Unreached: closed since the look in `ask`; two have to meet there
                 Err(AskError::Closed(back)) => {
                     self.servers.remove(index);
                     return Err(AskError::Closed(back));

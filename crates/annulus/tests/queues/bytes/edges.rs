@@ -78,7 +78,8 @@ fn padding_and_its_record_outlive_a_close() {
     }
 }
 
-/// Its room is free when it is dropped, and not before. One that is forgotten comes again.
+/// Its room is free when it is dropped, and not before. One that is forgotten comes again, or is received
+/// later.
 #[test]
 fn record_stays_until_it_is_dropped() {
     let (mut producer, mut consumer) = channel(32);
@@ -94,6 +95,10 @@ fn record_stays_until_it_is_dropped() {
     drop(record);
     assert_eq!(producer.try_write(&pattern(16, 2)), Ok(()));
     assert_eq!(*Box::<[u8]>::from(consumer.try_read().unwrap()), *pattern(16, 2));
+    producer.write(&pattern(16, 3)).unwrap();
+    let len = consumer.read().map(|record| std::mem::ManuallyDrop::new(record).len()).unwrap();
+    assert_eq!(producer.try_write(&pattern(16, 4)), Err(TryWriteError::Full));
+    consumer.receive_forgotten(len);
     assert!(consumer.is_empty());
 }
 

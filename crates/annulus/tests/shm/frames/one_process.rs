@@ -334,7 +334,9 @@ fn frames_are_aligned() {
         let builder = frames::Builder::new(Settings::new(4), 100).subscribers(1).held(1).alignment(alignment);
         let shared = builder.build().unwrap();
         let (mut publisher, invitation) = (shared.handle, shared.invitation);
-        let mut subscriber = invitation.accept_frames().unwrap().subscribe().unwrap();
+        let ring = invitation.accept_frames().unwrap();
+        assert_eq!((ring.frame_alignment(), ring.most_subscribers()), (alignment, 1));
+        let mut subscriber = ring.subscribe().unwrap();
         for _ in 0..10 {
             assert_eq!(publisher.loan(10).unwrap().as_ptr().addr() % alignment, 0);
             publish(&mut publisher);

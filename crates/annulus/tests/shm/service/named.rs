@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::Settings;
 use annulus::shm::service::{
     AnswerError, Builder, NamedAskError, NamedClient, PendingAnswer, Places, Server,
 };
 use annulus::shm::{
     AttachError, Directory, FindError, Invitation, NameError, PublishedName, Shared, broadcast,
 };
+use annulus::{Settings, WaitStrategy};
 use rustix::process::Signal;
 
 use super::{Answer, Question, answer_all, answer_to, question};
@@ -91,7 +91,8 @@ fn questions_go_to_the_server_with_the_fewest_open() {
     let mut open: Vec<_> =
         (0..3 * OPEN as u64).map(|number| client.ask(question(0, number)).unwrap()).collect();
     let full = client.ask(question(0, 99)).unwrap_err();
-    assert!(matches!(full, NamedAskError::Full(_)), "{full:?}");
+    assert_eq!(format!("{full:?}"), "Full(..)");
+    assert!(full.to_string().ends_with("receive an answer first, or start another server"), "{full}");
     assert_eq!(full.into_inner(), question(0, 99));
     for (server, _, _) in &servers {
         assert_eq!(server.len(), OPEN);
@@ -141,10 +142,12 @@ fn servers_come_and_go() {
     let place = Place::new("come");
     let mut client = place.client();
     let nobody = client.ask(question(0, 0)).unwrap_err();
+    assert_eq!(format!("{nobody:?}"), "NoServer { name: \"answers\", without_place: 0, .. }");
     assert!(nobody.to_string().contains("there is no server of \"answers\""), "{nobody}");
     assert_eq!(nobody.into_inner(), question(0, 0));
     let timed_out = client.wait_for_server(Some(Duration::ZERO)).unwrap_err();
     assert!(matches!(timed_out.error, FindError::Name(NameError::TimedOut { .. })), "{timed_out}");
+    assert_eq!(timed_out.to_string(), timed_out.error.to_string());
 
     // Without a number, as by `publish`.
     let Shared { handle: mut alone, invitation, .. } = Builder::new(Settings::new(OPEN)).build().unwrap();
@@ -187,9 +190,11 @@ fn server_of_another_type_is_named_once() {
     let _others = ["answers.x", "answers.07", "answersX", "answer"]
         .map(|name| lossy.invitation.publish(&place.directory, name).unwrap());
     let mut client = place.client();
-    let Err(NamedAskError::Server { question: back, error }) = client.ask(question(0, 0)) else {
-        panic!("it is asked")
-    };
+    let refused = client.ask(question(0, 0)).unwrap_err();
+    assert!(format!("{refused:?}").starts_with("Server { error: ServerError { server: \"answers.1\", "));
+    let said = refused.to_string();
+    let NamedAskError::Server { question: back, error } = refused else { panic!("{refused}") };
+    assert_eq!(said, error.to_string());
     assert_eq!((back, error.server.as_str()), (question(0, 0), "answers.1"));
     assert!(matches!(error.error, FindError::Attach(AttachError::Type { .. })), "{error}");
     assert!(error.to_string().starts_with("the server \"answers.1\" can't be asked: "), "{error}");
@@ -350,6 +355,38 @@ fn question_waits_for_the_only_server() {
     });
 }
 
+/// The only server answers late, and is one of other questions.
+#[test]
+fn question_waits_for_a_server_that_does_not_fit() {
+    let scratch = Place::new("late");
+    let directory = Directory::with_mode(scratch.path.join("names"), 0o750).unwrap();
+    let silent = Silent::new(&directory, "answers.0");
+    let other = Builder::new(Settings::new(OPEN)).build::<u8, u64>().unwrap();
+    let client = NamedClient::<Question, Answer>::new(&directory, "answers").unwrap();
+    let mut client = client.with_wait_strategy(WaitStrategy::block_after(0, 0));
+    thread::scope(|scope| {
+        scope.spawn(|| other.invitation.send(&silent.asked()).unwrap());
+        let error = client.ask(question(0, 0)).unwrap_err();
+        assert!(error.to_string().starts_with("the server \"answers.0\" can't be asked: "), "{error}");
+    });
+    let said = "NamedClient { name: \"answers\", servers: 0, open: 0, .. }";
+    assert_eq!((client.name(), format!("{client:?}").as_str()), ("answers", said));
+}
+
+/// A name that can't be looked at is told, and the others are asked.
+#[test]
+fn name_that_is_no_server_is_told() {
+    let place = Place::new("in-the-way");
+    let (_server, _, _name) = place.server(1);
+    fs::create_dir(place.path.join("answers.1.ring")).unwrap();
+    let mut client = place.client();
+    assert!(client.ask(question(0, 0)).is_ok());
+    assert_eq!(names(&client), ["answers.0"]);
+    let error = client.refresh().unwrap_err();
+    assert_eq!(error.server, "answers.1");
+    assert!(matches!(error.error, FindError::Name(_)), "{error}");
+}
+
 /// Whatever names it has, and however often it was given one.
 #[test]
 fn server_is_joined_once() {
@@ -384,6 +421,11 @@ fn numbered_name_is_found() {
     let Shared { invitation, .. } = Builder::new(Settings::new(1)).build::<u8, u8>().unwrap();
     let error = invitation.publish_numbered(&place.directory, &too_long).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Bad { .. })), "{error}");
+    let _alone = invitation.publish(&place.directory, "answers").unwrap();
+    assert_eq!(place.directory.find_numbered("answers").unwrap().name(), "answers");
+    fs::remove_dir_all(&place.path).unwrap();
+    let none = place.directory.find_numbered("answers").unwrap_err();
+    assert!(matches!(none, NameError::NotFound { .. }), "{none}");
 }
 
 /// Two servers in processes of their own. One is killed with questions open, and another one joins. Each
