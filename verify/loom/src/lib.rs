@@ -236,28 +236,34 @@ impl Drop for Counted {
     }
 }
 
+/// The most executions of a model. On one core they take some seven minutes.
+const MOST_EXECUTIONS: usize = 5_000_000;
+
 /// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions,
 /// and says how many executions that were (`--nocapture` shows it).
 ///
 /// # Panics
 ///
-/// If the model fails in one of them.
+/// If the model fails in one of them, or has more than [`MOST_EXECUTIONS`].
 pub fn check(model: impl Fn() + Sync + Send + 'static) {
     check_up_to(3, model);
 }
 
 /// As [`check`], up to `preemptions` of them, for a model that would take minutes.
+/// `LOOM_MAX_PREEMPTIONS` says another number, and then a model may have any number of executions.
 ///
 /// # Panics
 ///
-/// If the model fails.
+/// As [`check`].
 pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
+    let most = if builder.preemption_bound.is_none() { MOST_EXECUTIONS } else { usize::MAX };
+    builder.max_permutations = Some(most);
     builder.preemption_bound.get_or_insert(preemptions);
     // (1,000 is too few for a queue of several processes, where nobody runs in circles.)
     builder.max_branches = builder.max_branches.max(3_000);
     let begun = Instant::now();
-    let executions = Arc::new(Mutex::new(0_u64));
+    let executions = Arc::new(Mutex::new(0_usize));
     let count = Arc::clone(&executions);
     let traced = std::env::var("ANNULUS_LOOM_TRACE").ok().and_then(|number| number.parse().ok());
     TELLS_NUMBER.call_once(tell_number);
@@ -268,7 +274,10 @@ pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static)
         }
         model();
     });
-    println!("{} executions in {:.1?}", executions.lock().unwrap(), begun.elapsed());
+    let executions = *executions.lock().unwrap();
+    println!("{executions} executions in {:.1?}", begun.elapsed());
+    // (Loom stops before the last one.)
+    assert!(executions + 1 < most, "it has more than {most} executions: check it up to fewer preemptions");
 }
 
 /// The number of an execution, of all that this process ran. `ci/loom` asks for a trace of the one that
