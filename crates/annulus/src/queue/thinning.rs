@@ -255,6 +255,19 @@ mod tests {
         }
     }
 
+    /// Lanes that come meanwhile are for the next one: a round ends, however many producers join.
+    #[test]
+    fn round_does_not_grow() {
+        let (first, consumer) = mpmc::channel::<u8>(1);
+        let roster = &consumer.end.state().roster;
+        let (mut round, mut visited) = (roster.round(0, true), Vec::new());
+        let _more = [first.clone(), first.clone()];
+        while let Some((index, _)) = roster.next(&mut round) {
+            visited.push(index);
+        }
+        assert_eq!(visited, [0]);
+    }
+
     /// How many lanes are active, by their bits and by what their producers see.
     fn active_count<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
         let roster = &consumer.end.state().roster;

@@ -42,6 +42,27 @@ fn results_before_a_panic_are_sent() {
     }
 }
 
+/// It is not called for what else was sent.
+#[test]
+fn stage_ends_at_the_first_result_that_nothing_receives() {
+    let (call, calls) = channel();
+    let (go_on, gate) = channel::<()>();
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) = stages
+        .then(move |x| {
+            call.send(x).unwrap();
+            let _ = gate.recv();
+            x
+        })
+        .build();
+    (0..4).for_each(|x| input.send(x).unwrap());
+    assert_eq!(calls.recv(), Ok(0));
+    drop(output);
+    drop(go_on);
+    assert_eq!(calls.iter().next(), None);
+    pipeline.join().unwrap();
+}
+
 /// A thread that sees the end sees the panic.
 #[test]
 fn panic_is_noted_before_the_rings_close() {
