@@ -131,6 +131,8 @@ mod tests {
                 ..row.plan(cores)
             };
             for entry in &row.entries {
+                // (For the test that fails.)
+                println!("{}: {}", row.name, entry.name);
                 let sample = (entry.run)(&plan);
                 assert!(sample.ns > 0.0, "{}: {}", row.name, entry.name);
                 assert!(sample.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{}", row.name);
