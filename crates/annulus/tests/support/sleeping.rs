@@ -26,12 +26,15 @@ impl Sleeper {
         Self(link.file_name().map(|number| number.to_string_lossy().into_owned()).unwrap_or_default())
     }
 
-    /// Every thread of this process but the one that asks and that of `support/hang.rs`.
+    /// Every thread of this process but the one that asks, that of `support/hang.rs`, and the first one: the
+    /// test program's own, which gets up when a test has run for a minute.
     pub(crate) fn others() -> Vec<Self> {
-        let this = Self::this();
+        let (this, first) = (Self::this(), format!("{}", std::process::id()));
         let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
         let all = threads.map(|thread| Self(thread.unwrap().file_name().into_string().unwrap()));
-        all.filter(|other| other.0 != this.0 && other.read("comm").is_some_and(|name| name != "hang\n"))
+        let is_other = |thread: &Self| thread.0 != this.0 && thread.0 != first;
+        all.filter(is_other)
+            .filter(|thread| thread.read("comm").is_some_and(|name| name != "hang\n"))
             .collect()
     }
 
