@@ -346,11 +346,9 @@ impl Directory {
     /// The names of files of that name, and of that name with a number, in their order. Some may be of dead
     /// processes.
     pub(super) fn numbered(&self, name: &str) -> Result<Vec<String>, NameError> {
-        let files = match self.names.folder.names() {
-            // It was removed.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            files => files.map_err(|error| about_all(at(self.path().display(), error)))?,
-        };
+        // (One that was removed has none.)
+        let files = self.names.folder.names();
+        let files = files.map_err(|error| about_all(at(self.path().display(), error)))?;
         let found = files.iter().filter_map(|file| names::of_file(file));
         let ranked = found.filter_map(|found| Some((names::rank_among(found, name)?, found)));
         let mut ranked: Vec<(u64, &str)> = ranked.collect();
