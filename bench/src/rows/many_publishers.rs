@@ -74,9 +74,9 @@ fn check_the_end(subscriber: &mut impl Subscriber<u64>, each: u64) {
     while let Ok(value) = subscriber.try_recv() {
         found.push(value);
     }
-    assert_eq!(subscriber.cursor(), 2 * each);
-    assert!(subscriber.total_lagged() > 0);
-    assert_eq!(subscriber.total_lagged() + found.len() as u64, 2 * each);
+    // A publisher may pass over a number, and publish its message with another one.
+    assert!(subscriber.cursor() >= 2 * each && subscriber.total_lagged() > 0);
+    assert_eq!(subscriber.total_lagged() + found.len() as u64, subscriber.cursor());
     let mut left = [each; 2];
     for value in found.into_iter().rev() {
         let from = (0..2).find(|&who| value == tagged(who, left[who as usize] - 1));

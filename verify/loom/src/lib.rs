@@ -250,15 +250,19 @@ pub fn check(model: impl Fn() + Sync + Send + 'static) {
 }
 
 /// As [`check`], up to `preemptions` of them, for a model that would take minutes.
-/// `LOOM_MAX_PREEMPTIONS` says another number, and then a model may have any number of executions.
+///
+/// `LOOM_MAX_PREEMPTIONS` says another number, and then a model may have any number of executions;
+/// `LOOM_MAX_PERMUTATIONS` says how many it may have.
 ///
 /// # Panics
 ///
 /// As [`check`].
 pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    let most = if builder.preemption_bound.is_none() { MOST_EXECUTIONS } else { usize::MAX };
-    builder.max_permutations = Some(most);
+    if builder.preemption_bound.is_none() {
+        builder.max_permutations.get_or_insert(MOST_EXECUTIONS);
+    }
+    let most = builder.max_permutations.unwrap_or(usize::MAX);
     builder.preemption_bound.get_or_insert(preemptions);
     // (1,000 is too few for a queue of several processes, where nobody runs in circles.)
     builder.max_branches = builder.max_branches.max(3_000);
