@@ -1,6 +1,6 @@
 //! `annulus call` as its users see it.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio, exit};
 use std::thread;
 
@@ -190,4 +190,24 @@ fn rings_of_other_kinds_are_refused_with_the_right_command() {
         let expected = "error: `prices` is a service: `annulus call` asks it\n";
         assert_eq!((said.as_str(), output.status.code()), (expected, Some(2)), "{subcommand}");
     }
+}
+
+/// Where nobody reads the answers any more, nothing more is asked.
+#[test]
+fn end_of_the_reader_is_the_end() {
+    let names = Names::new("call-unread");
+    let (server, _name) = service(&names, "prices");
+    let serves = serve(server, 2);
+    let mut child = names.command("call", &["prices"]).stdin(Stdio::piped()).spawn().unwrap();
+    let (mut questions, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let question = b"{\"symbol\":7,\"side\":false}\n";
+    questions.write_all(question).unwrap();
+    let mut answer = String::new();
+    BufReader::new(answers).read_line(&mut answer).unwrap();
+    assert_eq!(answer, "{\"symbol\":7,\"price\":null}\n");
+    // (The third one is for a program that goes on: nobody answers it.)
+    let _ = questions.write_all(&question.repeat(2));
+    drop(serves.join().unwrap());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((String::from_utf8(output.stderr).unwrap().as_str(), output.status.code()), ("", Some(0)));
 }

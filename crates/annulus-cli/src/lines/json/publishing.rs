@@ -64,10 +64,10 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     let awaited =
         if is_own && arguments.lossless { await_subscribers(arguments, &directory) } else { Ok(()) };
     let published = awaited.and_then(|()| publish_all(arguments, &mut input, &schema, &held, &stopped));
-    if published.is_ok() {
-        with(&held, &stopped, |held| held.has_all = true);
-    }
-    if published.is_ok() && arguments.stay {
+    // (Otherwise the ring was closed before.)
+    let has_all = matches!(published, Ok(Outcome::Passed));
+    with(&held, &stopped, |held| held.has_all = has_all);
+    if has_all && arguments.stay {
         say(format_args!("staying until Ctrl-C or SIGTERM"));
         loop {
             thread::park();

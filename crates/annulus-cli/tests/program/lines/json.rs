@@ -75,6 +75,26 @@ fn messages_go_to_rings_of_any_program() {
     assert_eq!(LINES.lines().last(), String::from_utf8(last.stdout).unwrap().lines().last());
 }
 
+/// A ring that was closed before is no end of the input: nobody stays for it.
+#[test]
+fn end_of_a_queue_is_not_stayed_for() {
+    let names = Names::new("json-closed");
+    let directory = Directory::open(&names.path).unwrap();
+    let builder = mpsc::Builder::new(annulus::Settings::new(2)).producers(1);
+    let Shared { handle: mut consumer, invitation, .. } = builder.build::<Order>().unwrap();
+    let _name = invitation.publish(&directory, "orders").unwrap();
+    let mut child =
+        Running(names.command("pub", &["orders", "--json", "--stay"]).stdin(Stdio::piped()).spawn().unwrap());
+    let mut input = child.0.stdin.take().unwrap();
+    let line = LINES.lines().next().unwrap();
+    writeln!(input, "{line}").unwrap();
+    assert_eq!(consumer.recv(), Ok(ORDERS[0]));
+    drop(consumer);
+    writeln!(input, "{line}").unwrap();
+    let (_, said, code) = child.end();
+    assert_eq!((said.as_str(), code), ("annulus: `orders` is closed\nannulus: published 1 message\n", 1));
+}
+
 /// A ring of this program's own, of which a program in Rust has the type; and one that this program reads.
 #[test]
 fn messages_go_from_a_ring_to_any_program() {
