@@ -1,14 +1,14 @@
 //! [`Bridge`]: which rings it carries, and what it hears of others.
 
 use std::collections::{BTreeMap, HashMap};
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use annulus::__bridge::spawn;
-use annulus::shm::{Directory, Invitation, NamedRing, PeerState, RingInfo, ShmKind};
+use annulus::shm::{Directory, FindError, Invitation, NameError, NamedRing, PeerState, RingInfo, ShmKind};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
@@ -204,6 +204,8 @@ struct Manager {
     settled: BTreeMap<(Direction, Key), Route>,
     /// The rings of this machine that were looked at, and have their names.
     known: HashMap<String, NamedRing>,
+    /// Those whose processes were asked for them, and have not answered yet.
+    asked: HashMap<String, NamedRing>,
     /// The epochs of the rings that went out last and have ended, or can't go out, by their names.
     sent: HashMap<String, u64>,
     /// The hosts whose bridges are there, and since when.
@@ -223,6 +225,7 @@ impl Manager {
             crowded: BTreeMap::new(),
             settled: BTreeMap::new(),
             known: HashMap::new(),
+            asked: HashMap::new(),
             sent: HashMap::new(),
             bridges: HashMap::new(),
         }
@@ -293,19 +296,48 @@ impl Manager {
         let Ok(entries) = self.makes.directory.list() else { return };
         self.sent.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
         self.known.retain(|_, ring| ring.state() == PeerState::Alive);
+        self.asked.retain(|_, ring| ring.state() == PeerState::Alive);
         for entry in entries {
             let name = &entry.name;
             if entry.state != PeerState::Alive || !self.config.sends(name) || self.known.contains_key(name) {
                 continue;
             }
-            let Ok(ring) = self.makes.directory.find(name) else { continue };
-            // (One that goes at this moment, or is not whole yet, is looked at again.)
-            let Ok(invitation) = Invitation::find(&ring) else { continue };
-            let Ok(info) = invitation.info() else { continue };
-            if self.send(name, &invitation, &info) {
-                self.known.insert(name.clone(), ring);
+            if let Err(error) = self.look_at(name) {
+                self.refuse_once(name, error.to_string());
             }
         }
+    }
+
+    /// Looks at a ring that is not known yet. It waits for nobody: a process that has to be asked for its ring
+    /// is asked, and its answer is looked for with the next round. (An error may be another one then, or
+    /// none.)
+    fn look_at(&mut self, name: &str) -> Result<(), FindError> {
+        let mut look = || {
+            let ring = match self.asked.remove(name) {
+                Some(ring) => ring,
+                None => self.makes.directory.find(name)?,
+            };
+            let invitation = match Invitation::find_timeout(&ring, Duration::ZERO) {
+                Err(FindError::Name(NameError::TimedOut { .. })) => {
+                    self.asked.insert(name.into(), ring);
+                    return Ok(None);
+                }
+                found => found?,
+            };
+            let info = invitation.info()?;
+            Ok(Some((ring, invitation, info)))
+        };
+        match look() {
+            // (It goes at this moment.)
+            Ok(None) | Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
+            Ok(Some((ring, invitation, info))) => {
+                if self.send(name, &invitation, &info) {
+                    self.known.insert(name.into(), ring);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// Begins to send this ring, unless it was sent already, or comes from the network. False: it is to be
@@ -332,21 +364,31 @@ impl Manager {
                 self.outgoing.insert(key, ring);
             }
             Err(why) => {
-                let refused = RouteState::Refused(why);
-                let place = (Direction::Out, (self.makes.host.clone(), name.into()));
-                let was = self.settled.get(&place).map(|route| &route.state);
                 // A service may have no place for a client at the moment: it is looked at again.
-                let is_tried_again = info.kind() == ShmKind::Service;
-                if !is_tried_again {
-                    self.sent.insert(name.into(), epoch);
-                } else if was == Some(&refused) {
+                if info.kind() == ShmKind::Service {
+                    self.refuse_once(name, why);
                     return false;
                 }
-                self.settle(Counters::new(Direction::Out, &self.makes.host, name, refused).route());
-                return !is_tried_again;
+                self.sent.insert(name.into(), epoch);
+                self.refuse(name, why);
             }
         }
         true
+    }
+
+    /// The ring of this name does not go out.
+    fn refuse(&mut self, name: &str, why: String) {
+        let refused = RouteState::Refused(why);
+        self.settle(Counters::new(Direction::Out, &self.makes.host, name, refused).route());
+    }
+
+    /// As above, of a ring that is looked at again and again: not told while it is so.
+    fn refuse_once(&mut self, name: &str, why: String) {
+        let place = (Direction::Out, (self.makes.host.clone(), name.into()));
+        let was = self.settled.get(&place).map(|route| &route.state);
+        if !matches!(was, Some(RouteState::Refused(known)) if *known == why) {
+            self.refuse(name, why);
+        }
     }
 
     /// A token of another bridge came, or went.
@@ -523,7 +565,7 @@ impl Manager {
 
     fn tell(&self, route: &Route) {
         if let Some(told) = &self.config.on_change {
-            told(route);
+            of_the_user(|| told(route));
         }
     }
 
@@ -536,6 +578,16 @@ impl Manager {
         });
         let settled = self.settled.values().cloned();
         out.chain(into).chain(settled).collect()
+    }
+}
+
+/// Calls code of the user. A panic of it, which the hook has told, ends here: the bridge carries on.
+pub(crate) fn of_the_user(call: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+        // What it says is the user's, too.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            std::mem::forget(again);
+        }
     }
 }
 

@@ -237,7 +237,7 @@ impl Config {
     }
 
     /// Is called when a route begins, changes its state, or ends, on a thread of the bridge. It must not
-    /// wait.
+    /// wait. If it panics, the bridge goes on, and calls it with the next change.
     pub fn on_change(mut self, told: impl Fn(&Route) + Send + Sync + 'static) -> Self {
         self.on_change = Some(Arc::new(told));
         self

@@ -1,8 +1,9 @@
 //! `annulus-bridge`, which `annulus bridge` runs: carries rings between this machine and others until Ctrl-C.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
 use bytesize::ByteSize;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// The time between two looks at signals and connections.
@@ -147,21 +148,40 @@ EXAMPLES:
                                                           what feed-1 sends, and nothing goes out";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    if !arguments.json {
-        // What Zenoh says of connections, where RUST_LOG asks for it. (It goes where the JSON would.)
-        zenoh::try_init_log_from_env();
-    }
-    match run(arguments) {
+    match parse_and_run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("annulus bridge: {error}");
+            // (Where that is closed there is nobody to tell.)
+            _ = writeln!(std::io::stderr(), "annulus bridge: {error}");
             ExitCode::from(2)
         }
     }
 }
 
+/// Does what the arguments say.
+fn parse_and_run() -> Result<(), String> {
+    let refused = |error: std::io::Error| error.to_string();
+    // What exceeds the largest size of a file (`ulimit -f`) is an error of the write.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(refused)?;
+    match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        // The parser's own words go to standard error, with its exit code.
+        Err(error) if error.use_stderr() => error.exit(),
+        // A help or the version. A reader that has seen enough is no error.
+        Err(text) => match text.print() {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(format!("standard output cannot be written: {error}; give it a place with room"))
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
 fn run(arguments: Arguments) -> Result<(), String> {
+    if !arguments.json {
+        // What Zenoh says of connections, where RUST_LOG asks for it. (It goes where the JSON would.)
+        zenoh::try_init_log_from_env();
+    }
     if arguments.connect.is_empty()
         && arguments.listen.is_empty()
         && !arguments.scout
@@ -173,7 +193,9 @@ fn run(arguments: Arguments) -> Result<(), String> {
         );
     }
     // (From here on a signal ends the rings as their end.)
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| error.to_string())?;
+    let hangup = Some(SIGHUP).filter(|_| !is_ignored(SIGHUP));
+    let signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup));
+    let mut signals = signals.map_err(|error| error.to_string())?;
     let (is_json, to) = (arguments.json, arguments.connect.join(" "));
     let bridge = Bridge::open(config(arguments)?).map_err(|error| error.to_string())?;
     let at = bridge.listens_at().join(" ");
@@ -196,6 +218,17 @@ fn run(arguments: Arguments) -> Result<(), String> {
         tell(is_json, route, || sum(route));
     }
     Ok(())
+}
+
+/// Whether the process began with this signal ignored, as `nohup` has it: it stays so. (Where the system does
+/// not tell, the signal is left as it is.)
+fn is_ignored(signal: i32) -> bool {
+    // (The name of the process is in it, which may be no text.)
+    let status = std::fs::read("/proc/self/status").unwrap_or_default();
+    let mask = String::from_utf8_lossy(&status);
+    let mask = mask.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// How it began.

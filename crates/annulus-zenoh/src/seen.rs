@@ -15,6 +15,7 @@ use metrics::{counter, gauge};
 use zenoh::query::{Query, Queryable};
 use zenoh::{Session, Wait};
 
+use crate::bridge::of_the_user;
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::keys;
 
@@ -166,7 +167,7 @@ impl Seen {
             #[expect(clippy::cast_precision_loss, reason = "a rate")]
             let rate = new as f64 / elapsed.as_secs_f64();
             round.push(BridgeRoute::of(route, (index, shown.len()), rate));
-            measure(route);
+            of_the_user(|| measure(route));
         }
         if let Some((publisher, _)) = &mut self.ring {
             if round.is_empty() {

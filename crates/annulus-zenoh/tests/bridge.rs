@@ -2,13 +2,15 @@
 
 mod common;
 
+use std::os::unix::net::UnixListener;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::{
-    Invitation, NamedSubscriber, PeerState, Received, RingObserver, Shared, ShmKind, WhenGone,
+    Directory, Invitation, NamedSubscriber, PeerState, Received, RingObserver, Shared, ShmKind, WhenGone,
 };
-use annulus_zenoh::{Bridge, Direction, Error, RouteState};
+use annulus_zenoh::{Bridge, Config, Direction, Error, Route, RouteState};
 use common::{Link, Machine, PATIENCE, Tick, is_open, read_to_the_end, route, tick, until};
 use zenoh::Wait;
 
@@ -321,6 +323,52 @@ fn ring_that_cannot_be_carried_is_reported() {
             |route| matches!(route.state, RouteState::Refused(why) if why.contains("queue of one producer")),
         )
     });
+}
+
+/// A name of a process in another container, whose socket answers nothing. Others wait for no answer of it.
+#[test]
+fn ring_that_cannot_be_had_is_reported() {
+    let a = Machine::new("a");
+    let directory = Directory::with_mode(&a.path, 0o750).unwrap();
+    let (_publisher, name) = a.publish("far", 64);
+    let file = a.path.join("far.ring");
+    let text = std::fs::read_to_string(&file).unwrap();
+    drop(name);
+    let namespace = text.lines().find(|line| line.starts_with("namespace ")).unwrap();
+    std::fs::write(&file, text.replace(namespace, "namespace 1")).unwrap();
+    let lock = std::fs::File::open(&file).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let socket = UnixListener::bind(a.path.join(".far.socket")).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let tell = move |route: &Route| heard.lock().unwrap().push((route.name.clone(), route.state.clone()));
+    let config = Config::new().host("a").directory(directory).carry("*").listen("tcp/127.0.0.1:0");
+    let near = Bridge::open(config.on_change(tell)).unwrap();
+    let (_publisher, _name) = a.publish("near", 64);
+    until("it is refused", || {
+        route(&near, Direction::Out, "far").is_some_and(
+            |route| matches!(route.state, RouteState::Refused(why) if why.contains("has not answered")),
+        )
+    });
+    // It is asked again, and that is told once.
+    let _asked = [(); 2].map(|()| socket.accept().unwrap());
+    drop(near);
+    let told = told.lock().unwrap();
+    let names: Vec<_> = told.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["near", "far"], "{told:?}");
+}
+
+/// Code of the user that panics ends nothing of the bridge.
+#[test]
+fn bridge_carries_on_where_the_code_that_is_told_panics() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let (_near, at) = a.listening();
+    let config = b.config().carry("*").connect(&format!("tcp/{at}"));
+    let far = Bridge::open(config.on_change(|_| panic!("on purpose"))).unwrap();
+    for name in ["first", "second"] {
+        let (_publisher, _name) = a.publish(name, 64);
+        until("it comes", || is_open(&far, Direction::In, name));
+    }
 }
 
 /// A program that knows nothing of bridges reads the messages, and what they are made of; and one that is

@@ -4,16 +4,18 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use annulus::shm::{Invitation, NamedSubscriber, PeerState, Received, Shared, service, watch};
 use annulus_zenoh::{Bridge, Direction};
 use common::{Link, Machine, PATIENCE, Tick, is_open, listens_at, read_to_the_end, tick, until};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Is killed with the test.
 struct Process(Child);
@@ -357,4 +359,71 @@ fn missing_arguments_are_named() {
     assert!(said(&["quotes", "--connect", "tcp/a:1", "--linger", "soon"]).contains("--linger"));
     assert!(said(&["quotes", "--connect", "tcp/a:1", "--window", "1MiB"]).contains("--reliable"));
     assert!(said(&["quotes", "--connect", "tcp/a:1", "--reliable", "--window", "much"]).contains("--window"));
+}
+
+/// A help that a full disk swallows is no success, for whatever makes a page of it; and an error that cannot be
+/// said has its code.
+#[test]
+fn full_disk_is_an_error() {
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let program = || Command::new(env!("CARGO_BIN_EXE_annulus-bridge"));
+    for asked in ["--help", "-h", "--version"] {
+        let output = program().arg(asked).stdout(full()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{asked}: {said}");
+        assert!(said.contains("standard output cannot be written: "), "{asked}: {said}");
+    }
+    let unsaid = program().arg("quotes").stderr(full()).status().unwrap();
+    assert_eq!(unsaid.code(), Some(2));
+}
+
+/// A bridge that a shell starts after this, and its standard error.
+fn bridge_after(script: &str, machine: &Machine, options: &[&str]) -> (Process, BufReader<ChildStderr>) {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{script}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_annulus-bridge")]);
+    command
+        .args(["*", "--listen", "tcp/127.0.0.1:0", "--host", &machine.host, "--directory"])
+        .arg(&machine.path);
+    let mut child = command.args(options).stderr(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap());
+    (Process(child), said)
+}
+
+fn signal(process: &Process, signal: Signal) {
+    kill_process(Pid::from_child(&process.0), signal).unwrap();
+}
+
+/// As `nohup` has it: the bridge stays when its terminal is gone.
+#[test]
+fn hangup_that_is_ignored_stays_ignored() {
+    let a = Machine::new("a");
+    let (mut bridge, mut said) = bridge_after("trap '' HUP", &a, &[]);
+    said.read_line(&mut String::new()).unwrap();
+    // (The kernel says so of the process itself: a signal that is taken would be no sooner seen.)
+    let status = std::fs::read(format!("/proc/{}/status", bridge.0.id())).unwrap();
+    let status = String::from_utf8_lossy(&status);
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    assert_eq!(u64::from_str_radix(ignored.trim(), 16).unwrap() & 1, 1, "SIGHUP is not ignored any more");
+    signal(&bridge, Signal::HUP);
+    signal(&bridge, Signal::TERM);
+    assert_eq!(bridge.0.wait().unwrap().code(), Some(0));
+}
+
+/// A limit of the process does not kill it.
+#[test]
+fn bridge_outlives_a_file_that_may_be_no_larger() {
+    let a = Machine::new("a");
+    let log = a.path.with_extension("log");
+    // As large as a file may be. (What the bridge makes in memory is smaller.)
+    File::create(&log).unwrap().set_len(8 << 20).unwrap();
+    let (mut bridge, _said) =
+        bridge_after(&format!("ulimit -f 16384; exec >>'{}'", log.display()), &a, &["--json"]);
+    until("it has begun or ended", || {
+        bridge.0.try_wait().unwrap().is_some() || a.directory().find("bridge@a").is_ok()
+    });
+    signal(&bridge, Signal::TERM);
+    let status = bridge.0.wait().unwrap();
+    let length = log.metadata().unwrap().len();
+    _ = std::fs::remove_file(&log);
+    assert_eq!((status.code(), length), (Some(0), 8 << 20), "{status}");
 }
