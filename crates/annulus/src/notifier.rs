@@ -8,9 +8,13 @@
 //! *Ownership.* The waker has a share in the descriptor. So it stays open while a sender is about to write,
 //! wherever the notifier is meanwhile, and the sender never writes to another file with the same number. The
 //! receiver keeps its ring, and so the eventcount. A caller that gets hold of the receiver could put another
-//! one in its place, so the listener is given up before that.
+//! one in its place, so the listener is given up before that. A wake-up that it had by then stays with the
+//! address of its eventcount: only a receiver that waits at that address uses it or passes it on.
 
 use core::fmt;
+use core::mem;
+use core::num::NonZeroUsize;
+use core::ptr::NonNull;
 use core::task::Waker;
 use std::io;
 #[cfg(not(annulus_loom))]
@@ -88,7 +92,8 @@ pub enum Readiness {
 ///   with the same number. The receiver keeps its ring, so the ring can't go first. If it is closed, the
 ///   descriptor becomes readable, and the receiver says what it is told.
 /// - *A wake-up in place of another's is passed on.* In a queue with many consumers, one message wakes one of
-///   them. If that is a notifier which is then disarmed or dropped, it wakes another consumer.
+///   them. If that is a notifier which is then disarmed or dropped, it wakes another consumer. So it does if
+///   its receiver is [replaced](Self::replace).
 ///
 /// # The descriptor
 ///
@@ -100,8 +105,10 @@ pub enum Readiness {
 pub struct Notifier<R: Waitable> {
     /// Armed, or woken since. Its eventcount is the receiver's.
     listener: Option<Listener>,
-    /// It had a wake-up for itself, in place of any other waiter, and has not found nothing since.
-    has_wake_up: bool,
+    /// The eventcount where it had a wake-up for itself, in place of any other waiter, and has not found
+    /// nothing since. The receiver may be another one by now, so this address is compared, and never
+    /// followed.
+    woken_at: Option<NonZeroUsize>,
     /// `None` only after `into_inner`.
     receiver: Option<R>,
     signal: Arc<Signal>,
@@ -132,7 +139,7 @@ impl<R: Waitable> Notifier<R> {
     /// dropped then; pass `&mut receiver` to keep it.
     pub fn new(receiver: R) -> io::Result<Self> {
         let signal = Arc::new(Signal(EventFd::new()?));
-        Ok(Self { listener: None, has_wake_up: false, receiver: Some(receiver), signal })
+        Ok(Self { listener: None, woken_at: None, receiver: Some(receiver), signal })
     }
 
     /// Clears the descriptor, and asks for the next wake-up, unless something is there already. It waits for
@@ -155,7 +162,7 @@ impl<R: Waitable> Notifier<R> {
                 return Readiness::Ready;
             }
             // Nothing is there that a wake-up could have been for.
-            self.has_wake_up = false;
+            self.take_wake_up();
             let waker = Waker::from(Arc::clone(&self.signal));
             let receiver = self.receiver.as_mut().expect(THERE);
             // SAFETY: the eventcounts live as long as the receiver, which is in its place until the listener
@@ -164,7 +171,7 @@ impl<R: Waitable> Notifier<R> {
                 unsafe { Listener::register_and_look(&mut self.listener, &mut UntilReady(receiver), &waker) };
             match look {
                 Look::Found(()) => {
-                    self.has_wake_up |= is_owed;
+                    self.woken_at = is_owed.then(|| self.waits_at()).or(self.woken_at);
                     self.listener = None;
                     return Readiness::Ready;
                 }
@@ -202,9 +209,34 @@ impl<R: Waitable> Notifier<R> {
     }
 
     /// The receiver, to receive from. The notifier is not armed any more. The descriptor is left as it is.
+    ///
+    /// To exchange the receiver for another one, use [`replace`](Self::replace), or
+    /// [`disarm`](Self::disarm) the notifier first. If you exchange it by this reference alone, a wake-up
+    /// that it had in place of another consumer of the ring before is not passed on: that consumer may sleep
+    /// although a message is there.
     pub fn get_mut(&mut self) -> &mut R {
         self.drop_listener();
         self.receiver_mut()
+    }
+
+    /// [Disarms](Self::disarm) the notifier, puts `receiver` in the place of the one that it has, and returns
+    /// that one. A wake-up that it had in place of another consumer of that one's ring goes on there.
+    ///
+    /// ```
+    /// use annulus::{Notifier, Readiness, spsc};
+    ///
+    /// let (_before, consumer) = spsc::channel::<u64>(64);
+    /// let mut notifier = Notifier::new(consumer)?;
+    /// let (mut producer, consumer) = spsc::channel(64);
+    /// drop(notifier.replace(consumer));
+    /// assert_eq!(notifier.arm(), Readiness::Armed);
+    /// producer.send(7).unwrap(); // makes the descriptor readable
+    /// assert_eq!(notifier.get_mut().try_recv(), Ok(7));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn replace(&mut self, receiver: R) -> R {
+        self.disarm();
+        mem::replace(self.receiver_mut(), receiver)
     }
 
     /// Gives the receiver back, and closes the descriptor, as a drop does.
@@ -233,15 +265,33 @@ impl<R: Waitable> Notifier<R> {
     /// From now on no thread writes to the descriptor, except one that is about to.
     fn drop_listener(&mut self) {
         if let Some(listener) = self.listener.take() {
-            self.has_wake_up |= listener.left();
+            let at = listener.at().addr();
+            if listener.left() {
+                self.woken_at = Some(at);
+            }
         }
+    }
+
+    /// Where the receiver waits.
+    fn waits_at(&self) -> NonZeroUsize {
+        NonNull::from(self.receiver().wait_point()).addr()
+    }
+
+    /// Whether there is a wake-up of the receiver's ring. It is the caller's then. One of another ring stays:
+    /// its receiver may come back.
+    fn take_wake_up(&mut self) -> bool {
+        let is_here = self.woken_at.is_some_and(|at| at == self.waits_at());
+        if is_here {
+            self.woken_at = None;
+        }
+        is_here
     }
 
     /// Gives up the listener. If the notifier was woken in place of another waiter, and has not found its
     /// ring empty since, this wakes another one, because the caller may never look again.
     fn pass_on(&mut self) {
         self.drop_listener();
-        if core::mem::take(&mut self.has_wake_up) && !seeded!("notifier_keeps_wake_up") {
+        if self.take_wake_up() && !seeded!("notifier_keeps_wake_up") {
             self.receiver().wait_point().notify_some(1);
         }
     }

@@ -58,7 +58,7 @@ impl Listener {
 
     /// Where it is.
     #[cfg(feature = "std")]
-    pub(super) fn at(&self) -> NonNull<EventCount> {
+    pub(crate) fn at(&self) -> NonNull<EventCount> {
         self.event
     }
 

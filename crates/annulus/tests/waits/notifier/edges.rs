@@ -1,5 +1,6 @@
 //! What one notifier does, step by step; and notifiers that go while others publish.
 
+use std::mem;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -86,7 +87,7 @@ fn receiver_is_exchanged_for_another() {
     let (mut second, mut other) = spsc::channel(4);
     let mut notifier = Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), Armed);
-    std::mem::swap(notifier.get_mut(), &mut other);
+    mem::swap(notifier.get_mut(), &mut other);
     assert_eq!(notifier.arm(), Armed);
     first.send(1).unwrap();
     assert_eq!(writes(&notifier), 0);
@@ -147,6 +148,55 @@ fn a_wake_up_goes_on() {
         assert_eq!(writes(&other), 1);
         assert_eq!(other.get_mut().try_recv(), Ok(7));
         drop(kept);
+    }
+}
+
+/// A wake-up for a message of the ring before belongs to that ring, whatever the notifier does at the next
+/// one.
+#[test]
+fn wake_up_goes_on_where_the_receiver_is_replaced() {
+    for has_looked in [false, true] {
+        let (mut producer, consumer) = spmc::channel(4);
+        let (mut second, another) = spmc::channel(4);
+        let mut other = Notifier::new(consumer.clone()).unwrap();
+        let mut woken = Notifier::new(consumer).unwrap();
+        assert_eq!([woken.arm(), other.arm()], [Armed; 2]);
+        producer.send(7).unwrap();
+        assert_eq!([is_readable(&woken), is_readable(&other)], [true, false], "one for one");
+        if has_looked {
+            assert_eq!(woken.get_mut().capacity(), 4);
+        }
+        let mut before = woken.replace(another);
+        assert_eq!((writes(&other), is_readable(&woken)), (1, false));
+        assert_eq!(woken.arm(), Armed);
+        second.send(8).unwrap();
+        assert_eq!((writes(&woken), woken.get_mut().try_recv()), (1, Ok(8)));
+        drop(woken);
+        assert_eq!((before.try_recv(), other.get_mut().try_recv()), (Ok(7), Err(TryRecvError::Empty)));
+    }
+}
+
+/// A receiver is put in another one's place, and taken back: the other ring has nothing to do with the
+/// wake-up.
+#[test]
+fn wake_up_waits_for_its_receiver() {
+    for is_armed_there in [false, true] {
+        let (mut producer, consumer) = spmc::channel(4);
+        let (_second, mut another) = spmc::channel::<u64>(4);
+        let mut other_there = Notifier::new(another.clone()).unwrap();
+        let mut other = Notifier::new(consumer.clone()).unwrap();
+        let mut woken = Notifier::new(consumer).unwrap();
+        assert_eq!([woken.arm(), other.arm(), other_there.arm()], [Armed; 3]);
+        producer.send(7).unwrap();
+        mem::swap(woken.get_mut(), &mut another);
+        if is_armed_there {
+            assert_eq!(woken.arm(), Armed);
+        }
+        woken.disarm();
+        assert_eq!([is_readable(&other_there), is_readable(&other)], [false; 2]);
+        mem::swap(woken.get_mut(), &mut another);
+        drop(woken);
+        assert_eq!((writes(&other), is_readable(&other_there)), (1, false));
     }
 }
 
