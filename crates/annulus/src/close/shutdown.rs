@@ -22,7 +22,7 @@ use core::ptr;
 use std::time::Duration;
 
 use crate::Closer;
-use crate::base::drop_all::drop_all;
+use crate::base::drop_all::{drop_all, drop_each};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::Waitable;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering, seeded};
@@ -132,10 +132,14 @@ impl Shutdown {
     /// assert!(publisher.is_closed());
     /// ```
     pub fn attach(&self, closer: Closer) {
-        if self.state.count.fetch_add(1, Ordering::Relaxed) >= self.state.enough.load(Ordering::Relaxed) {
-            self.state.give_nodes_back();
+        let new = Box::new(Attached { closer, below: 0 });
+        if self.state.count.fetch_add(1, Ordering::Relaxed) < self.state.enough.load(Ordering::Relaxed) {
+            return self.state.put(new);
         }
-        self.state.put(Box::new(Attached { closer, below: 0 }));
+        match self.state.take_all() {
+            Some(taken) => self.state.put_back(taken, new),
+            None => self.state.put(new),
+        }
     }
 
     /// Asks all threads that hold a clone to stop, and closes all attached rings, as [`Closer::close`] does.
@@ -295,24 +299,30 @@ impl ShutdownState {
         TakenList(self.top.swap(instead, Ordering::AcqRel))
     }
 
-    /// Gives back the nodes of rings that are gone, and all but one of each other ring.
-    fn give_nodes_back(&self) {
+    /// Takes all that is on the stack, unless the trigger has come, or another thread is at work there: then
+    /// the next attachment looks.
+    fn take_all(&self) -> Option<TakenList> {
         // Acquire: pairs with shutdown.attach1, here and below.
         let top = self.top.load(Ordering::Acquire);
         if top == triggered_mark() {
-            return;
+            return None;
         }
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        // (A failure: somebody else is at work, and the next one does it. The pointer is the exchange's, not
-        // the one that was read before: the node there may be another one by now.)
-        let Ok(top) = self.top.compare_exchange(top, ptr::null_mut(), success, failure) else { return };
+        // (The pointer is the exchange's, not the one that was read before: the node there may be another one
+        // by now.)
+        self.top.compare_exchange(top, ptr::null_mut(), success, failure).ok().map(TakenList)
+    }
+
+    /// Puts `taken` and `new` on the stack, and gives back the nodes of rings that are gone, and all but one
+    /// of each other ring.
+    fn put_back(&self, taken: TakenList, new: Box<Attached>) {
         let mut rings = BTreeSet::new();
-        // Each is put back, or closed where the trigger came meanwhile.
-        for attached in TakenList(top) {
+        // Each is put there, or closed where the trigger came meanwhile: all of them, as in `trigger`.
+        drop_each(taken.chain([new]), |attached| {
             if !attached.closer.is_gone() && rings.insert(attached.closer.address()) {
                 self.put(attached);
             }
-        }
+        });
         // Relaxed: hints.
         self.count.store(0, Ordering::Relaxed);
         self.enough.store(rings.len().max(FEW), Ordering::Relaxed);
@@ -462,6 +472,22 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(|| shutdown.trigger())).is_err());
         assert!(rings.iter().all(|ring| ring.closed() == 1));
         waits.join().unwrap();
+    }
+
+    /// A trigger comes while a thread that attaches a ring has taken the nodes.
+    #[test]
+    fn close_that_panics_keeps_no_other_from_being_put_back() {
+        let shutdown = Shutdown::new();
+        let rings: Vec<_> = (0..5).map(|number| Ring::new(number == 2)).collect();
+        for ring in &rings[..4] {
+            shutdown.attach(closer_of(ring));
+        }
+        let taken = shutdown.state.take(ptr::null_mut());
+        shutdown.trigger();
+        assert!(rings.iter().all(|ring| ring.closed() == 0));
+        let new = Box::new(Attached { closer: closer_of(&rings[4]), below: 0 });
+        assert!(catch_unwind(AssertUnwindSafe(|| shutdown.state.put_back(taken, new))).is_err());
+        assert!(rings.iter().all(|ring| ring.closed() == 1));
     }
 
     #[test]
