@@ -19,6 +19,7 @@ use super::stats::Work;
 use super::stats::{EdgeNumbers, StageStats, Stats, edge};
 use super::timing::nanoseconds;
 use crate::affinity::{self, NoThread};
+use crate::base::drop_all::drop_each;
 use crate::sync::{Ordering, fence, pause, seeded};
 use crate::wait::{Stop, WaitStrategy};
 
@@ -172,14 +173,12 @@ impl Pipeline {
     /// stage works on another message. What has reached an output can still be received. Does not wait;
     /// [`join`](Self::join) does.
     pub fn abort(&self) {
-        self.shared.abort.trigger();
-        self.stop();
+        both(|| self.shared.abort.trigger(), || self.stop());
     }
 
     /// Nothing comes in any more.
     fn stop(&self) {
-        self.shared.stop.trigger();
-        self.shared.source.stop(Stop::Now);
+        both(|| self.shared.stop.trigger(), || self.shared.source.stop(Stop::Now));
     }
 
     /// Waits until all threads have ended. (See [above](Self#how-it-ends) for when that is. Without a
@@ -360,6 +359,11 @@ impl Pipeline {
     }
 }
 
+/// Takes both steps, even if the first one panics because a close drops messages.
+fn both(first: impl Fn(), second: impl Fn()) {
+    drop_each([&first as &dyn Fn(), &second], |step| step());
+}
+
 fn lock(gate: &Mutex<bool>) -> MutexGuard<'_, bool> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -405,5 +409,51 @@ impl fmt::Debug for Pipeline {
             .field("stages", &names)
             .field("is_healthy", &self.is_healthy())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::Closer;
+    use crate::base::common::Common;
+    use crate::close::Close;
+
+    /// A ring whose messages panic when they are dropped.
+    struct Panics;
+
+    impl Close for Panics {
+        fn close(&self) {
+            panic!("on purpose");
+        }
+
+        fn is_closed(&self) -> bool {
+            false
+        }
+    }
+
+    /// Whatever the rings do that are closed with it, a pipeline ends.
+    #[test]
+    fn close_that_panics_keeps_no_part_from_being_stopped() {
+        let is_refused = |step: &dyn Fn()| catch_unwind(AssertUnwindSafe(step)).is_err();
+        let [ring]: [Common<Panics>; 1] = Common::allocation().fill(Panics);
+        for is_aborted in [false, true] {
+            let (_producer, consumer) = crate::spsc::channel::<u64>(4);
+            let (_output, pipeline) = Pipeline::builder().source(consumer).then(|number| number).build();
+            let PipelineState { abort, stop, source, .. } = &*pipeline.shared;
+            if is_aborted {
+                abort.attach(Closer::from_weak(ring.downgrade()));
+                assert!(is_refused(&|| pipeline.abort()));
+            } else {
+                stop.attach(Closer::from_weak(ring.downgrade()));
+                assert!(is_refused(&|| pipeline.shutdown()));
+            }
+            assert_eq!(abort.is_shutdown(), is_aborted);
+            assert!(stop.is_shutdown());
+            assert_eq!(source.asked(), Some(Stop::Now));
+            pipeline.join().unwrap();
+        }
     }
 }
