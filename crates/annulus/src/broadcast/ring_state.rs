@@ -533,8 +533,13 @@ impl<S: Store> RingState<S> {
 
     /// How many publishers there are, and how many there have been: in all processes.
     fn publisher_handles(&self) -> stats::HandleCount {
-        let elsewhere = self.head.claims().and_then(Claims::publishers);
-        elsewhere.unwrap_or_else(|| self.publishers.handles())
+        if let Some(handles) = self.head.claims().and_then(Claims::publishers) {
+            return handles;
+        }
+        let handles = self.publishers.handles();
+        // (This process counts the one publisher of another process, and never takes it off.)
+        let now = if self.head.publisher_has_ended() { 0 } else { handles.now };
+        stats::HandleCount { now, ..handles }
     }
 
     /// How many publishers there are.

@@ -497,6 +497,11 @@ impl Head {
         self.end.decided().is_none() && self.mirror.as_ref().is_some_and(|mirror| mirror.publisher_has_died())
     }
 
+    /// Whether the publisher is of another process, and has said that the ring ends, or is gone.
+    pub(crate) fn publisher_has_ended(&self) -> bool {
+        self.seen().is_some_and(Seen::publisher_has_ended)
+    }
+
     /// Whether the publisher is of another process, which is gone.
     #[inline]
     pub(crate) fn publisher_is_gone(&self) -> bool {

@@ -210,6 +210,11 @@ impl Seen {
         self.publisher_is_gone() && self.end().is_none()
     }
 
+    /// Whether the publisher is of another process, and has said that the ring ends, or is gone.
+    pub(super) fn publisher_has_ended(&self) -> bool {
+        !self.is_here() && (self.end().is_some() || self.publisher_is_gone())
+    }
+
     /// Whether the publisher's process is gone. Asks the kernel now and then.
     #[inline]
     pub(super) fn publisher_is_gone(&self) -> bool {

@@ -83,7 +83,9 @@ pub struct Stats {
     /// slowest subscriber is behind.
     pub pending: Option<u64>,
     /// Publishers, producers or senders. Of a queue, or of a broadcast ring of several publishers, between
-    /// processes: of all processes, as the kernel says which of them are there.
+    /// processes: of all processes, as the kernel says which of them are there. Of a broadcast ring of one
+    /// publisher between processes, seen by another process: the publisher, until it has closed the ring or
+    /// is gone.
     pub writers: HandleCount,
     /// Subscribers, consumers or receivers. What makes subscribers does not count. Of a lossless broadcast
     /// ring between processes: those that have a seat, in all processes; one that has died counts until the

@@ -8,6 +8,7 @@ use annulus::Message;
 use annulus::Settings;
 use annulus::broadcast::{Publisher, Subscribable};
 use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, Shared, ShmKind, broadcast};
+use annulus::stats::Stats;
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, RecvError, TryRecvError, WaitStrategy};
 use bytemuck::Pod;
 use proptest::prelude::*;
@@ -33,6 +34,35 @@ fn placement_says_memory_is_shared() {
         (placement.clone(), placement)
     );
     assert!(!annulus::broadcast::lossy::<u64>(64).0.placement().is_shared());
+}
+
+/// The publisher is counted by the other process, too, until it has ended the ring.
+#[test]
+fn publisher_is_counted_until_the_ring_has_ended() {
+    let counts = |stats: Stats| (stats.writers.now, stats.writers.joined, stats.closed);
+    for is_dropped in [true, false] {
+        let (mut publisher, _local, shared) = ring::<u64>(8);
+        let mut subscriber = shared.subscribable().subscribe();
+        publisher.publish(7);
+        assert_eq!((subscriber.recv(), counts(subscriber.stats())), (Ok(7), (1, 1, false)));
+        let another = shared.subscribable().subscribe();
+        assert_eq!(counts(another.observer().stats().unwrap()), (1, 1, false));
+        if is_dropped {
+            drop(publisher);
+        } else {
+            publisher.close();
+            assert_eq!(counts(publisher.stats()), (1, 1, true));
+        }
+        assert_eq!((subscriber.recv(), counts(subscriber.stats())), (Err(RecvError::CLOSED), (0, 1, true)));
+        assert_eq!(counts(another.observer().stats().unwrap()), (0, 1, true));
+    }
+
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Settings::new(8), 1).unwrap();
+    let mut subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
+    assert_eq!(counts(subscriber.stats()), (1, 1, false));
+    drop(publisher);
+    assert_eq!((subscriber.recv(), counts(subscriber.stats())), (Err(RecvError::CLOSED), (0, 1, true)));
 }
 
 /// What is done to two rings, which must say the same.

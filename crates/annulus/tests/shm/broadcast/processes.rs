@@ -100,6 +100,7 @@ fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6], has_
     let expected: Vec<_> = (0..5).map(payload).collect();
     assert!(expected.iter().all(|message| plain.recv() == Ok(*message)));
     assert_eq!(plain.recv().unwrap_err().peer_died(), has_died);
+    assert_eq!((plain.stats().writers.now, plain.stats().writers.joined), (0, 1));
     assert!(expected.iter().all(|message| trying.try_recv().ok() == Some(*message)));
     // The kernel is asked now and then.
     let begun = Instant::now();

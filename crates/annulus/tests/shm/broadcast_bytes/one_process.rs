@@ -33,9 +33,11 @@ fn records_of_any_length_come_in_order() {
     let error = publisher.publish(&[7; 513]).unwrap_err();
     let TooLong { len, max, .. } = error;
     assert_eq!((len, max), (513, 512));
+    assert_eq!(subscriber.stats().writers.now, 1);
     drop(publisher);
     let end = subscriber.recv(&mut buffer).unwrap_err();
     assert!(!end.peer_died(), "{end:?}");
+    assert_eq!(subscriber.stats().writers.now, 0);
     assert_eq!((ring.state(), subscriber.total_lagged()), (PeerState::Closed, 0));
 }
 
