@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 use std::{env, io, path};
@@ -710,7 +710,7 @@ impl NamedRing {
                 told => return told,
             }
         }
-        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut request = Request::locked(&self.request, until)?;
         match request.get(&self.names.folder, &self.name, until)? {
             Some([ring, page]) => {
                 let opened = folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)?;

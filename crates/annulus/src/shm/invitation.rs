@@ -238,7 +238,8 @@ impl Invitation {
 
     /// As [`find`](Self::find), but where it has to ask the ring's process, it waits for the answer for
     /// `timeout` at most. Then the process stays asked: the next call, by the same [`NamedRing`], waits for
-    /// the same answer. So a thread can wait for it that has other things to do meanwhile.
+    /// the same answer. So a thread can wait for it that has other things to do meanwhile. It waits no longer
+    /// where another thread waits for the same answer.
     ///
     /// ```
     /// use annulus::Settings;

@@ -19,6 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::string::{String, ToString};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 use std::{format, io, thread};
@@ -468,6 +469,32 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Locked: another thread may wait for the answer. It waits for that thread until then at most (`None`:
+    /// as long as it takes).
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the other thread still waits.
+    pub(super) fn locked(request: &Mutex<Self>, until: Option<Instant>) -> io::Result<MutexGuard<'_, Self>> {
+        let Some(until) = until else {
+            return Ok(request.lock().unwrap_or_else(PoisonError::into_inner));
+        };
+        loop {
+            match request.try_lock() {
+                Ok(locked) => return Ok(locked),
+                // Unreached: no thread panics while it has the lock
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            // A mutex has no wait with an end.
+            thread::sleep(REST.min(left));
+        }
+    }
+
     /// The ring, and the page. It waits for them until then at most (`None`: as long as an answer may take),
     /// and can be called again. `None` if the name has no socket.
     ///

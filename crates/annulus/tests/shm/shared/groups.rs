@@ -371,6 +371,26 @@ fn find_with_a_timeout_waits_for_the_same_answer() {
     assert!(socket.accept().is_err(), "it was asked again");
 }
 
+/// Another thread waits for the answer, and has no end of its own.
+#[test]
+fn find_with_a_timeout_does_not_wait_for_another_thread() {
+    let (_producer, invitation) = queue();
+    let attempt = || {
+        let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+        let found = directory.find("a").unwrap();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| Invitation::find(&found).map(drop));
+            let (asked, _) = socket.accept().unwrap();
+            let waited = Invitation::find_timeout(&found, Duration::from_millis(10)).map(drop);
+            assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+            // The thread still waits for its answer.
+            invitation.send(&asked).is_ok() && waits.join().unwrap().is_ok()
+        })
+    };
+    // (A machine under load may take longer than an answer may.)
+    assert!((0..5).any(|_| attempt()));
+}
+
 /// So many others ask that the kernel lets no more connect: that is no answer yet.
 #[test]
 fn question_waits_for_its_turn() {
