@@ -72,7 +72,9 @@ impl KeptWord {
         let [magic, identity, number] = words;
         let mut identity = u64::from_ne_bytes(identity);
         if [magic, number] == [[0; 8]; 2] {
-            // (A process may have ended here, so the magic comes last.)
+            // (A process may have ended here, so the magic comes last. A file that has its length already is
+            // checked here only.)
+            check_file_length(2 * WORD)?;
             file.write_all_at(&new.to_ne_bytes(), WORD)?;
             file.write_all_at(&MAGIC, 0)?;
             identity = new;

@@ -64,6 +64,25 @@ fn error_of_numbers_has_their_path() {
     assert!(error.contains("names/.a.numbers: ") && error.contains("ulimit -f"), "{error}");
 }
 
+/// A process has ended after it gave the file its length, and before it wrote to it.
+#[test]
+fn file_that_may_not_be_written_to_is_an_error() {
+    alone!();
+    let (_scratch, directory) = directory();
+    fs::write(directory.path().join(".a.numbers"), [0; 4096]).unwrap();
+    let before = getrlimit(Resource::Fsize);
+    // The last one writes nothing.
+    for (limit, may_write) in [(0, false), (8, false), (15, false), (16, true), (0, true)] {
+        setrlimit(Resource::Fsize, Rlimit { current: Some(limit), maximum: before.maximum }).unwrap();
+        let numbering = directory.numbering("a").map(drop).map_err(|error| error.to_string());
+        setrlimit(Resource::Fsize, before).unwrap();
+        assert_eq!(numbering.is_ok(), may_write, "{limit}: {numbering:?}");
+        if let Err(error) = numbering {
+            assert!(error.contains("names/.a.numbers: ") && error.contains("ulimit -f"), "{error}");
+        }
+    }
+}
+
 /// A process with a mask has ended before it gave the file its mode. Root opens any file.
 #[test]
 fn file_without_its_mode_gets_it() {
