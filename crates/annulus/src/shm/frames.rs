@@ -94,7 +94,7 @@ use std::vec::Vec;
 
 use super::broadcast::{Accepted, Behind, NoSeat, RingMemory, accept, create_lossless_with, create_with};
 use super::error::{AttachError, ShareError};
-use super::fd::recv_fd;
+use super::fd::{end_of_reads, recv_fd_until};
 use super::format::{Layout, damaged, page, shown, unfit};
 use super::frame_format::{
     FrameNumbers, FramesLayout, LEAST_ALIGNMENT, MOST_ALIGNMENT, MOST_HELD, MOST_SUBSCRIBERS, Told,
@@ -490,13 +490,16 @@ impl<M> AcceptedFrames<M> {
     }
 
     /// Receives the [companions](self#companions) of the frames, which the publisher's process
-    /// [sends](Publisher::send_companions). Waits as [`recv_fd`], for one after the other.
+    /// [sends](Publisher::send_companions). Waits as [`recv_fd`](super::recv_fd), for one after the other. If
+    /// the socket has a timeout for reads, it waits for so long at most for all of them together.
     ///
     /// # Errors
     ///
-    /// What the system says; `UnexpectedEof` if the other side sent fewer.
+    /// What the system says: `WouldBlock` if not all came in time; `UnexpectedEof` if the other side sent
+    /// fewer. Those that came are closed.
     pub fn receive_companions(&self, socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
-        (0..self.frames()).map(|_| recv_fd(socket)).collect()
+        let end = end_of_reads(socket)?;
+        (0..self.frames()).map(|_| recv_fd_until(socket, end)).collect()
     }
 
     /// How many bytes a frame may have.

@@ -21,7 +21,7 @@ use crate::memory::PlacedMemory;
 use crate::message::Message;
 use crate::queue::Cell;
 use crate::ring::frames::FrameKeeper;
-use crate::shm::fd::send_fd;
+use crate::shm::fd::{end_of_writes, send_fd_until};
 use crate::shm::frame_format::{FrameNumbers, FramesLayout, Told, bytes_of, place_of};
 use crate::transmit::Transmit as _;
 use crate::wait::Until;
@@ -74,18 +74,21 @@ impl<M: Mode> Publisher<M> {
 
     /// Sends a descriptor for each frame through a Unix socket: its [companion](super#companions). The other
     /// side has them by [`receive_companions`](super::AcceptedFrames::receive_companions). Waits as
-    /// [`send_fd`].
+    /// [`send_fd`](crate::shm::send_fd). If the socket has a timeout for writes, it waits for so long at most
+    /// for all of them together.
     ///
     /// # Errors
     ///
-    /// What the system says, and `InvalidInput`: there is not one for each of the [`frames`](Self::frames).
+    /// What the system says: `WouldBlock` if there was not room for all in time; some may be sent then. And
+    /// `InvalidInput`: there is not one for each of the [`frames`](Self::frames).
     pub fn send_companions(&self, socket: &UnixStream, companions: &[impl AsFd]) -> io::Result<()> {
         let (found, frames) = (companions.len(), self.frames());
         if found != frames {
             let text = format!("{found} descriptors for {frames} frames: each has one companion");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        companions.iter().try_for_each(|companion| send_fd(socket, companion.as_fd()))
+        let end = end_of_writes(socket)?;
+        companions.iter().try_for_each(|companion| send_fd_until(socket, companion.as_fd(), end))
     }
 
     /// How many bytes a frame may have.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::future::Future;
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
@@ -292,4 +293,28 @@ fn companions_go_with_frames() {
     }
     drop(here);
     accepted.receive_companions(&there).unwrap_err();
+}
+
+/// The socket's timeout is for all of them together.
+#[test]
+fn companions_that_come_one_at_a_time_come_too_late() {
+    let (publisher, invitation) = ring(500, 1, 1);
+    let accepted = invitation.accept_lossless_frames().unwrap();
+    let (here, there) = UnixStream::pair().unwrap();
+    there.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let buffer = File::open("/dev/null").unwrap();
+    thread::scope(|scope| {
+        // All of them take five seconds.
+        scope.spawn(|| {
+            for _ in 0..publisher.frames() {
+                thread::sleep(Duration::from_millis(10));
+                if send_fd(&here, buffer.as_fd()).is_err() {
+                    break;
+                }
+            }
+        });
+        let error = accepted.receive_companions(&there).map(drop).unwrap_err();
+        drop(there);
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
 }
