@@ -308,9 +308,9 @@ impl Manager {
         }
     }
 
-    /// Looks at a ring that is not known yet. It waits for nobody: a process that has to be asked for its ring
-    /// is asked, and its answer is looked for with the next round. (An error may be another one then, or
-    /// none.)
+    /// Looks at a ring that is not known yet. It waits for nobody: a process that has to be asked for its
+    /// ring is asked, and its answer is looked for with the next round. (An error may be another one then,
+    /// or none.)
     fn look_at(&mut self, name: &str) -> Result<(), FindError> {
         let mut look = || {
             let ring = match self.asked.remove(name) {

@@ -361,8 +361,8 @@ fn missing_arguments_are_named() {
     assert!(said(&["quotes", "--connect", "tcp/a:1", "--reliable", "--window", "much"]).contains("--window"));
 }
 
-/// A help that a full disk swallows is no success, for whatever makes a page of it; and an error that cannot be
-/// said has its code.
+/// A help that a full disk swallows is no success, for whatever makes a page of it; and an error that can't
+/// be said has its code.
 #[test]
 fn full_disk_is_an_error() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
