@@ -4,7 +4,8 @@
 //! `/proc/PID/fdinfo` says of them tells a reader from a program that only looks: a reader can write to the
 //! second file, where it sleeps. The locks are there, too: the process of seat n has the lock of byte n of
 //! that file. And the position of an opening of the first file is where a lossy subscriber stands that says
-//! so. Nothing is asked of the processes themselves. (Other users' processes can't be seen.)
+//! so. Nothing is asked of the processes themselves. (Other users' processes can't be seen.) Where the first
+//! thread has ended before its process, another one's folder, `/proc/PID/task/TID`, has all of that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -38,7 +39,8 @@ impl Processes {
     /// All that can be seen below `proc`.
     fn look(proc: &Path) -> Self {
         let mut processes = Self::default();
-        for (pid, folder) in numbered(proc) {
+        for (pid, process) in numbered(proc) {
+            let Some(folder) = shown_by_a_thread(process) else { continue };
             for (fd, link) in numbered(&folder.join("fd")) {
                 let is_ours = fs::read_link(&link).is_ok_and(|to| to.to_string_lossy().starts_with(LINK));
                 if !is_ours {
@@ -121,6 +123,16 @@ fn numbered(folder: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
 }
 
+/// The folder that shows what a process has open: its own, which is its first thread's, or, where that has
+/// ended before the process (by `pthread_exit` in `main`), the one of a thread that is there.
+fn shown_by_a_thread(process: PathBuf) -> Option<PathBuf> {
+    let shows_some = |folder: &PathBuf| numbered(&folder.join("fd")).next().is_some();
+    if shows_some(&process) {
+        return Some(process);
+    }
+    numbered(&process.join("task")).map(|(_, thread)| thread).find(shows_some)
+}
+
 /// Where it stands, by `lseek`.
 fn position(info: &str) -> Option<u64> {
     info.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok())
@@ -190,6 +202,12 @@ mod tests {
         proc.file("71", 3, ring, &info(8, 0, ""));
         proc.file("71", 9, page, &info(9, 2, ""));
         proc.file("71", 10, page, &info(9, 2, &lock(1)));
+        // Its first thread has ended, and one more.
+        fs::create_dir_all(proc.0.join("80/fd")).unwrap();
+        fs::create_dir_all(proc.0.join("80/task/80/fd")).unwrap();
+        fs::create_dir_all(proc.0.join("80/task/81/fd")).unwrap();
+        proc.file("80/task/82", 3, ring, &info(8, 0, ""));
+        proc.file("80/task/82", 4, page, &info(9, 2, &lock(4)));
         // It only looks.
         proc.file("75", 3, ring, &info(8, 0, ""));
         proc.file("75", 4, page, &info(9, 0, ""));
@@ -202,13 +220,13 @@ mod tests {
         fs::write(proc.0.join("uptime"), "1").unwrap();
 
         let processes = Processes::look(&proc.0);
-        assert_eq!((processes.writers(8), processes.writers(9)), (vec![], vec![70, 71]));
+        assert_eq!((processes.writers(8), processes.writers(9)), (vec![], vec![70, 71, 80]));
         assert!(processes.writers(7).is_empty());
         let positions = |file: u64, pid: u32| processes.positions(file, pid);
-        assert_eq!((positions(8, 71), positions(9, 75)), (vec![79], vec![89]));
+        assert_eq!((positions(8, 71), positions(8, 80), positions(9, 75)), (vec![79], vec![79], vec![89]));
         assert!(positions(9, 70).is_empty() && positions(8, 74).is_empty());
         let owners: Vec<_> = (0..6).map(|byte| processes.with_lock(9, byte)).collect();
-        assert_eq!(owners, [Some(70), Some(71), None, None, None, Some(70)]);
+        assert_eq!(owners, [Some(70), Some(71), None, None, Some(80), Some(70)]);
         assert_eq!(processes.with_lock(7, 0), None);
         assert_eq!(Processes::look(&proc.0.join("none")), Processes::default());
     }
