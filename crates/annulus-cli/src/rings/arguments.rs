@@ -8,7 +8,8 @@ use super::directory::DirectoryOption;
 /// how many messages wait (DEPTH), and how many processes read them, alive and dead.
 ///
 /// It looks at the files of the names, and maps the header of each ring for a moment, read-only. It disturbs
-/// nobody.
+/// nobody. The processes of other users and containers it asks for their rings, and waits for their answers,
+/// of all of them together, for two seconds at most.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = LIST_EXAMPLES)]

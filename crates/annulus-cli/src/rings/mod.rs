@@ -45,7 +45,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
         output::print(&names.iter().flat_map(|name| [name, "\n"]).collect::<String>())?;
         return Ok(Outcome::Passed);
     }
-    let sample = sampler.sample();
+    let sample = sampler.sample_with_answers();
     if let Some(trouble) = sample.trouble {
         return Err(Failure::new(trouble));
     }

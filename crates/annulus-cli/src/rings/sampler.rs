@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
+use annulus::shm::{
+    Directory, Entry, FindError, NameError, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver,
+};
 
 use super::bridges::{self, BridgeRoute};
 use super::directory::{self, DirectoryOption};
@@ -21,8 +23,20 @@ use crate::outcome::Failure;
 pub(crate) struct Sampler {
     path: PathBuf,
     watched: HashMap<String, Watched>,
+    /// By their names. They are asked once, however many samples there are until the answer.
+    asked: HashMap<String, Asked>,
     next_identity: u64,
 }
+
+/// A ring whose process was asked for its descriptors, and has not answered.
+struct Asked {
+    named: NamedRing,
+    /// What is said of it meanwhile.
+    trouble: String,
+}
+
+/// Until the answer to the first question should have come.
+const NO_ANSWER_YET: &str = "its process was asked for it, and has not answered yet";
 
 /// A ring that had a name when it was last looked for.
 struct Watched {
@@ -53,13 +67,24 @@ impl Sampler {
             Some(_) => directory::open(option)?.path().to_path_buf(),
             None => Directory::path_of_user(),
         };
-        Ok(Self { path, watched: HashMap::new(), next_identity: 0 })
+        Ok(Self { path, watched: HashMap::new(), asked: HashMap::new(), next_identity: 0 })
     }
 
-    /// What is there now.
+    /// What is there now. It does not wait: a ring whose process has to be asked for it is known once that
+    /// has answered.
     pub(crate) fn sample(&mut self) -> Sample {
+        self.sample_of(Self::rings)
+    }
+
+    /// What is there now, with the answers of all processes that have to be asked for their rings. It waits
+    /// for all of them together, for two seconds at most.
+    pub(crate) fn sample_with_answers(&mut self) -> Sample {
+        self.sample_of(Self::rings_with_answers)
+    }
+
+    fn sample_of(&mut self, rings: fn(&mut Self) -> Result<Vec<Ring>, String>) -> Sample {
         let directory = self.path.display().to_string();
-        let (rings, trouble) = match self.rings() {
+        let (rings, trouble) = match rings(self) {
             Ok(rings) => (rings, None),
             Err(trouble) => (Vec::new(), Some(trouble)),
         };
@@ -116,25 +141,64 @@ impl Sampler {
     fn rings(&mut self) -> Result<Vec<Ring>, String> {
         let Some((directory, entries)) = self.entries()? else {
             self.watched.clear();
+            self.asked.clear();
             return Ok(Vec::new());
         };
-        self.watched.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
-        let troubles: Vec<_> = entries.iter().map(|entry| self.watch(&directory, entry).err()).collect();
+        let is_there = |name: &String| entries.iter().any(|entry| entry.name == *name);
+        self.watched.retain(|name, _| is_there(name));
+        self.asked.retain(|name, _| is_there(name));
+        let troubles = entries.iter().map(|entry| self.watch(&directory, entry, at_once).err());
+        let troubles: Vec<_> = troubles.collect();
         let processes = Processes::now();
         let both = entries.into_iter().zip(troubles);
         Ok(both.map(|(entry, trouble)| self.ring(entry, trouble, &processes)).collect())
     }
 
+    fn rings_with_answers(&mut self) -> Result<Vec<Ring>, String> {
+        if let Some((directory, entries)) = self.entries()? {
+            // All are asked first. So the time that the first one has to answer ends with that of the last.
+            for entry in &entries {
+                _ = self.watch(&directory, entry, at_once);
+            }
+            for entry in &entries {
+                if self.asked.contains_key(&entry.name) {
+                    _ = self.watch(&directory, entry, RingObserver::of);
+                }
+            }
+        }
+        self.rings()
+    }
+
     /// Finds the ring that has the name, unless it is watched already.
-    fn watch(&mut self, directory: &Directory, entry: &Entry) -> Result<(), String> {
+    fn watch(
+        &mut self,
+        directory: &Directory,
+        entry: &Entry,
+        look: impl Fn(&NamedRing) -> Result<RingObserver, FindError>,
+    ) -> Result<(), String> {
         let known = self.watched.get(&entry.name);
         if entry.state != PeerState::Alive || known.is_some_and(|ring| ring.named.state() == PeerState::Alive)
         {
             return Ok(());
         }
         self.watched.remove(&entry.name);
-        let named = directory.find(&entry.name).map_err(|error| error.to_string())?;
-        let observer = RingObserver::of(&named).map_err(|error| error.to_string())?;
+        let asked = self.asked.remove(&entry.name).filter(|asked| asked.named.state() == PeerState::Alive);
+        let find = || {
+            let named = directory.find(&entry.name).map_err(|error| error.to_string())?;
+            Ok::<_, String>(Asked { named, trouble: NO_ANSWER_YET.into() })
+        };
+        let Asked { named, trouble } = asked.map_or_else(find, Ok)?;
+        let observer = match look(&named) {
+            Ok(observer) => observer,
+            Err(FindError::Name(error @ (NameError::TimedOut { .. } | NameError::NoAnswer { .. }))) => {
+                // (It is asked again where it has not answered in time.)
+                let is_too_late = matches!(error, NameError::NoAnswer { .. });
+                let trouble = if is_too_late { error.to_string() } else { trouble };
+                self.asked.insert(entry.name.clone(), Asked { named, trouble: trouble.clone() });
+                return Err(trouble);
+            }
+            Err(error) => return Err(error.to_string()),
+        };
         let info = observer.info();
         let header = Header {
             kind: info.kind(),
@@ -271,6 +335,11 @@ fn behind_ns(observer: &RingObserver, clock: SentNs, position: u64, lag: u64) ->
     let mut bytes = Vec::new();
     let sent_ns = observer.read(position, &mut bytes).then(|| clock(&bytes))??;
     Some(now_ns().saturating_sub(sent_ns))
+}
+
+/// Looks at a ring without waiting for its process.
+fn at_once(ring: &NamedRing) -> Result<RingObserver, FindError> {
+    RingObserver::of_timeout(ring, Duration::ZERO)
 }
 
 /// Which file it is.

@@ -57,9 +57,13 @@ use waits::LOOK_INTERVAL;
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut sampler = Sampler::new(&arguments.directory)?;
     let name = arguments.name.as_deref();
-    let first = sampler.sample();
+    let is_live = io::stdout().is_terminal() && !arguments.json;
+    // What is not known yet comes later where the user watches. (A ring that is named must be there from the
+    // beginning.)
+    let is_patient = !is_live || name.is_some();
+    let first = if is_patient { sampler.sample_with_answers() } else { sampler.sample() };
     name.map(|name| check(name, &first, &arguments.directory)).transpose()?;
-    if io::stdout().is_terminal() && !arguments.json {
+    if is_live {
         return live::run(sampler, first, arguments);
     }
     // A rate needs two looks. In between, the ring that is named is looked at more often.

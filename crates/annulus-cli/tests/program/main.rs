@@ -12,6 +12,8 @@ mod demo;
 mod demo_shared;
 mod doctor;
 #[cfg(target_os = "linux")]
+mod foreign;
+#[cfg(target_os = "linux")]
 mod get;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;

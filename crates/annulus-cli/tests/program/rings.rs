@@ -5,7 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use crate::foreign::Foreign;
 use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
@@ -307,6 +310,57 @@ fn readers_and_depth_are_listed() {
     let words = |line: &str| line.split_whitespace().rev().take(2).map(String::from).collect::<Vec<_>>();
     let lines: Vec<_> = table.lines().map(words).collect();
     assert_eq!(lines[..2], [["DEAD", "READERS"], ["1", "1"]], "{table}");
+}
+
+/// All of them are asked before the wait for the answers, which is two seconds long.
+#[test]
+fn rings_that_do_not_answer_are_waited_for_together() {
+    let names = Names::new("no-answer");
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    let foreign = |number| Foreign::new(&names, &invitation, &format!("ring-{number}"), 1);
+    let all: Vec<_> = (0..60).map(foreign).collect();
+    let begun = Instant::now();
+    let (said, complaint, code) = run(&mut names.command("ls", &["--json"]));
+    assert!(begun.elapsed() < Duration::from_secs(60), "one after the other, they take two minutes");
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    let listing: Value = serde_json::from_str(&said).unwrap();
+    let rings = listing["rings"].as_array().unwrap();
+    assert_eq!(rings.len(), all.len());
+    for ring in rings {
+        assert!(ring["error"].as_str().unwrap().contains("has not answered for two seconds"), "{ring}");
+    }
+}
+
+/// One that answers is listed as any other.
+#[test]
+fn ring_that_answers_late_is_listed() {
+    let names = Names::new("late-answer");
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    publisher.publish_batch(&[1, 2, 3]);
+    let foreign = Foreign::new(&names, &invitation, "quotes", 1);
+    let ring = |subcommand: &str, arguments: &[&str]| {
+        loop {
+            let list = Running(names.command(subcommand, arguments).spawn().unwrap());
+            let (client, _) = foreign.socket.accept().unwrap();
+            thread::sleep(Duration::from_millis(50));
+            // (It is gone again if this machine is as slow as that.)
+            let is_sent = invitation.send(&client).is_ok();
+            let (said, complaint, _) = list.end();
+            let listing: Value = serde_json::from_slice(&said).unwrap_or_default();
+            let ring = &listing["rings"][0];
+            let is_slow = [complaint, ring["error"].to_string()].join(" ").contains("for two seconds");
+            if !is_slow {
+                assert!(is_sent);
+                return ring.clone();
+            }
+        }
+    };
+    for (subcommand, arguments) in
+        [("ls", &["--json"][..]), ("top", &["quotes", "--json", "--interval", "0.1"])]
+    {
+        let ring = ring(subcommand, arguments);
+        assert_eq!((&ring["published"], &ring["error"]), (&Value::from(3), &Value::Null), "{ring}");
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@
 
 use core::fmt;
 use core::ops::Range;
+use core::time::Duration;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
 use std::vec::Vec;
 
 use super::directory::{NamedRing, Part};
@@ -83,16 +85,62 @@ pub struct RingObserver {
 impl RingObserver {
     /// An observer of a ring that was found by its name.
     ///
+    /// In a directory that others may use it may have to ask the ring's process for its descriptors, and
+    /// waits for the answer, for two seconds at most (or as [`of_timeout`](Self::of_timeout) says). A process
+    /// that is stopped (`SIGSTOP`) does not answer. Otherwise it does not wait.
+    ///
     /// # Errors
     ///
     /// [`FindError`]: the process is gone, or this one may not have its descriptors; or it is no ring.
     pub fn of(ring: &NamedRing) -> Result<Self, FindError> {
+        Self::of_until(ring, None)
+    }
+
+    /// As [`of`](Self::of), but where it has to ask the ring's process, it waits for the answer for `timeout`
+    /// at most. Then the process stays asked: the next call, by the same [`NamedRing`], waits for the same
+    /// answer. So a program can ask for many rings first, with a timeout of 0, and wait for all answers at
+    /// once.
+    ///
+    /// ```
+    /// use annulus::Settings;
+    /// use annulus::shm::{Directory, FindError, NameError, RingObserver, Shared, broadcast};
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("annulus-of-timeout-{}", std::process::id()));
+    ///
+    /// let directory = Directory::with_mode(&path, 0o770)?;
+    /// let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(64))?;
+    /// let name = invitation.publish(&directory, "prices")?;
+    ///
+    /// // Usually a process of another user.
+    /// let named = directory.find("prices")?;
+    /// let observer = loop {
+    ///     match RingObserver::of_timeout(&named, Duration::from_millis(1)) {
+    ///         Err(FindError::Name(NameError::TimedOut { .. })) => println!("no answer yet"),
+    ///         looked => break looked?,
+    ///     }
+    /// };
+    /// assert_eq!(observer.info().capacity(), 64);
+    /// # drop(name);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`of`](Self::of), and [`TimedOut`](super::NameError::TimedOut). After two seconds without an
+    /// answer it is [`NoAnswer`](super::NameError::NoAnswer), and the next call asks again.
+    pub fn of_timeout(ring: &NamedRing, timeout: Duration) -> Result<Self, FindError> {
+        Self::of_until(ring, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`of_timeout`](Self::of_timeout), until then at most (`None`: as long as an answer may take).
+    fn of_until(ring: &NamedRing, until: Option<Instant>) -> Result<Self, FindError> {
         // Separate openings, so that a look at a lock takes no lock of this process down.
-        let (memory, layout) = Layout::attach(ring.open_read_only()?, true)?;
+        let (memory, layout) = Layout::attach(ring.open(Part::Ring, false, until)?, true)?;
         if !ring.has(Part::Page) {
             return Err(AttachError::NoPage.into());
         }
-        let sleepers = ring.open(Part::Page, false, None)?;
+        let sleepers = ring.open(Part::Page, false, until)?;
         let sleepers = SharedMemory::attach(sleepers, true).map_err(unfit)?;
         Ok(Self::new(layout, memory, sleepers)?)
     }

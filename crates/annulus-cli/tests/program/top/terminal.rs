@@ -17,6 +17,7 @@ use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
+use crate::foreign::Foreign;
 use crate::names::Names;
 use crate::running::Running;
 
@@ -179,6 +180,31 @@ fn signals_leave_it_as_it_was_too() {
         }
         assert_eq!(terminal.ends(), code);
     }
+}
+
+/// Each look would take two minutes, and no key would be read meanwhile.
+#[test]
+fn rings_that_do_not_answer_keep_no_key_waiting() {
+    let names = Names::new("top-no-answer");
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    let foreign = |number| Foreign::new(&names, &invitation, &format!("ring-{number}"), 1);
+    let all: Vec<_> = (0..60).map(foreign).collect();
+    let begun = Instant::now();
+    let mut terminal = Terminal::new(&names, 80, 24);
+    terminal.shows("ring-0");
+    terminal.press("\r");
+    terminal.shows("trouble");
+    // It is listed as soon as its process answers.
+    thread::spawn(move || {
+        loop {
+            // (Some have gone again.)
+            _ = invitation.send(&all[0].socket.accept().unwrap().0);
+        }
+    });
+    terminal.shows("broadcast");
+    terminal.press("q");
+    assert_eq!(terminal.ends(), 0);
+    assert!(begun.elapsed() < Duration::from_secs(60));
 }
 
 /// A shell has the terminal in between. Of a stop that can't be seen it learns when it goes on.

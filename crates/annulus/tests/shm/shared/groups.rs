@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::shm::{
-    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, Shared, WhenGone,
-    broadcast, recv_fd, send_fd, spsc,
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, RingObserver,
+    Shared, WhenGone, broadcast, recv_fd, send_fd, spsc,
 };
 use rustix::process::Signal;
 
@@ -389,6 +389,24 @@ fn find_with_a_timeout_does_not_wait_for_another_thread() {
     };
     // (A machine under load may take longer than an answer may.)
     assert!((0..5).any(|_| attempt()));
+}
+
+/// So does a look at a ring.
+#[test]
+fn observer_with_a_timeout_waits_for_the_same_answer() {
+    let (mut producer, invitation) = queue();
+    producer.send(7).unwrap();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    let found = directory.find("a").unwrap();
+    for timeout in [0, 0, 10] {
+        let waited = RingObserver::of_timeout(&found, Duration::from_millis(timeout)).map(drop);
+        assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))), "{waited:?}");
+    }
+    invitation.send(&socket.accept().unwrap().0).unwrap();
+    let observer = RingObserver::of_timeout(&found, Duration::from_secs(60)).unwrap();
+    assert_eq!(observer.numbers().unwrap().published, 1);
+    socket.set_nonblocking(true).unwrap();
+    assert!(socket.accept().is_err(), "it was asked again");
 }
 
 /// So many others ask that the kernel lets no more connect: that is no answer yet.
