@@ -24,7 +24,8 @@ use crate::outcome::{Failure, Outcome};
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long the last words may take: standard error may be a pipe that nobody reads, too.
+/// How long the last words may take: standard error may be a pipe that nobody reads, too. It is longer where
+/// `ANNULUS_PATIENCE_SECONDS` is.
 #[cfg(target_os = "linux")]
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
@@ -131,9 +132,7 @@ impl Signals {
             let patience = {
                 let leave = leave.clone();
                 move || {
-                    let asked =
-                        std::env::var("ANNULUS_PATIENCE_SECONDS").ok().and_then(|text| text.parse().ok());
-                    thread::sleep(asked.map_or(PATIENCE, Duration::from_secs));
+                    thread::sleep(asked_patience().unwrap_or(PATIENCE));
                     leave();
                 }
             };
@@ -145,6 +144,12 @@ impl Signals {
     }
 }
 
+/// What `ANNULUS_PATIENCE_SECONDS` says.
+#[cfg(target_os = "linux")]
+fn asked_patience() -> Option<Duration> {
+    std::env::var("ANNULUS_PATIENCE_SECONDS").ok()?.parse().ok().map(Duration::from_secs)
+}
+
 /// Ends the process, after its last words: these may hang.
 #[cfg(target_os = "linux")]
 fn leave(outcome: Outcome, last_words: impl FnOnce() + Send + 'static) {
@@ -154,7 +159,7 @@ fn leave(outcome: Outcome, last_words: impl FnOnce() + Send + 'static) {
         let _ = said.send(());
     };
     if thread::Builder::new().spawn(say).is_ok() {
-        let _ = are_said.recv_timeout(LAST_WORDS);
+        let _ = are_said.recv_timeout(asked_patience().map_or(LAST_WORDS, |asked| asked.max(LAST_WORDS)));
     }
     exit(outcome.code().into());
 }

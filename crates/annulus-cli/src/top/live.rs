@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
@@ -36,7 +37,7 @@ const MOST_LINES: u16 = 500;
 
 /// Shows the rings in the terminal.
 pub(super) fn run(sampler: Sampler, first: Sample, arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = first_signal(|| {})?;
+    let stopped = first_signal(restore)?;
     let stops = Stops::watch()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;
@@ -53,9 +54,15 @@ struct Restored;
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // Where it is gone, there is nobody to tell.
-        let _ = ratatui::try_restore();
+        restore();
     }
+}
+
+/// Gives the terminal back as it was, also where the thread that draws hangs.
+fn restore() {
+    // Where it is gone, there is nobody to tell.
+    let _ = ratatui::try_restore();
+    let _ = execute!(io::stdout(), Show);
 }
 
 /// What is drawn of the terminal.

@@ -1,6 +1,7 @@
 //! A process of the program that a test has started.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
@@ -45,6 +46,24 @@ impl Running {
         self.0.wait().unwrap();
     }
 
+    /// How often its first thread has slept.
+    pub(crate) fn sleeps(&self) -> u64 {
+        sleeps_of(format!("/proc/{0}/task/{0}", self.0.id())).unwrap()
+    }
+
+    /// Stops its first thread, and no other one, until the end of the process. Returns whether it could.
+    pub(crate) fn stop_first_thread(&self) -> bool {
+        let pid: libc::pid_t = self.0.id().try_into().unwrap();
+        let nothing = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: these calls read and write no memory of this process.
+        let is_stopping = unsafe {
+            libc::ptrace(libc::PTRACE_SEIZE, pid, nothing, nothing) == 0
+                && libc::ptrace(libc::PTRACE_INTERRUPT, pid, nothing, nothing) == 0
+        };
+        // SAFETY: it may be told no status.
+        is_stopping && unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) } == pid
+    }
+
     /// What it printed, what it said on standard error, and its exit code, when it has ended.
     pub(crate) fn end(mut self) -> (Vec<u8>, String, i32) {
         let mut stderr = self.0.stderr.take().unwrap();
@@ -64,17 +83,19 @@ impl Running {
 pub(crate) fn until_it_receives(process: u32) {
     let sleeps = || {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
-        let of = |thread: std::io::Result<std::fs::DirEntry>| {
-            let status = std::fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
-            let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-            count.trim().parse::<u64>().ok()
-        };
+        let of = |thread: std::io::Result<std::fs::DirEntry>| sleeps_of(thread.ok()?.path());
         threads.filter_map(of).sum::<u64>()
     };
     let before = sleeps();
     while sleeps() < before + 20 {
         thread::yield_now();
     }
+}
+
+/// How often the thread that has this folder in `/proc` has slept.
+fn sleeps_of(thread: impl AsRef<Path>) -> Option<u64> {
+    let status = std::fs::read_to_string(thread.as_ref().join("status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
 }
 
 impl Drop for Running {

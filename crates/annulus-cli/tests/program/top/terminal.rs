@@ -207,6 +207,32 @@ fn rings_that_do_not_answer_keep_no_key_waiting() {
     assert!(begun.elapsed() < Duration::from_secs(60));
 }
 
+/// Its main thread hangs, so it ends without that.
+#[test]
+fn signals_leave_it_as_it_was_where_it_hangs() {
+    let names = Names::new("top-hangs");
+    let directory = Directory::open(&names.path).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    let _name = invitation.publish(&directory, "ticks").unwrap();
+    let mut terminal = Terminal::with(&names, &["ticks", "--interval", "3600"], 80, 24);
+    // With the second look. From then on it waits for keys alone.
+    terminal.shows("second,");
+    let before = terminal.program.sleeps();
+    while terminal.program.sleeps() < before + 3 {
+        thread::yield_now();
+    }
+    if !terminal.program.stop_first_thread() {
+        eprintln!("skipped: this process may not stop a thread of another one (ptrace)");
+        return;
+    }
+    // With the second one that it notices it does not wait for the thread.
+    while terminal.program.0.try_wait().unwrap().is_none() {
+        terminal.program.signal(Signal::TERM);
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(terminal.ends(), 143);
+}
+
 /// A shell has the terminal in between. Of a stop that can't be seen it learns when it goes on.
 #[test]
 fn a_stop_gives_the_terminal_back() {
