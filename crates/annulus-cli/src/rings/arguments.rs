@@ -23,7 +23,8 @@ pub(crate) struct ListArguments {
     /// `rings`, a list of objects with the keys `name`, `state` (`alive`, `closed` or `dead`), `pid`,
     /// `command`, `kind`, `capacity`, `payload_bytes`, `fingerprint`, `published`, `pending` (how many
     /// messages wait), `readers` (how many there are, not counting the dead), `dead_readers` and `error`.
-    /// What is not known is null; `error` says why a ring can't be looked at.
+    /// What is not known is null, so is the `pid` of a process in another container; `error` says why a ring
+    /// can't be looked at.
     #[arg(long)]
     pub(super) json: bool,
 
@@ -55,7 +56,7 @@ pub(crate) struct InfoArguments {
     /// published that it takes next, where messages say that), `pid` and `command`. `frames`, of a ring of
     /// frames, is an object with the keys `count`, `bytes` (of each), `room` (for how many subscribers),
     /// `most_held` (by each of them) and `held`, a list of how many each one holds. What is not known is
-    /// null.
+    /// null, so is the `pid` of a process in another container.
     #[arg(long)]
     pub(super) json: bool,
 }

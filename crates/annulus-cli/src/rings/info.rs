@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::directory::observe;
 use super::processes::{Processes, own_name};
-use super::sample::{Process, Reader, word_bytes};
+use super::sample::{ELSEWHERE, Process, Reader, word_bytes};
 use super::sampler;
 use crate::messages::{Decoder, Newest, Object, clock, name as type_name, newest, newest_to_text};
 use crate::outcome::Failure;
@@ -23,7 +23,8 @@ pub(super) struct Info {
     name: String,
     kind: String,
     state: String,
-    pid: u32,
+    /// `None` in another container.
+    pid: Option<u32>,
     /// What the process calls itself.
     command: Option<String>,
     capacity: u64,
@@ -116,7 +117,7 @@ impl ReaderInfo {
             position: reader.position(),
             lag: reader.lag(),
             behind_ns: reader.behind_ns,
-            pid: reader.process.as_ref().map(|process| process.pid),
+            pid: reader.process.as_ref().and_then(|process| process.pid),
             command: reader.process.as_ref().and_then(|process| process.command.clone()),
         }
     }
@@ -191,8 +192,8 @@ impl Info {
     /// There is no such ring, its process is dead, or it can't be understood.
     pub(super) fn of(directory: &Directory, name: &str) -> Result<Self, Failure> {
         let (named, observer) = observe(directory, name)?;
-        let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
-        let publisher = Process { pid, command: None };
+        let (info, numbers, pid) = (observer.info(), observer.numbers(), named.pid_here());
+        let publisher = Process::of(pid);
         let readers =
             sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(&info));
         let decoder = Decoder::of(&info);
@@ -205,7 +206,7 @@ impl Info {
             kind: info.kind().to_string(),
             state: observer.state().to_string(),
             pid,
-            command: own_name(pid),
+            command: pid.and_then(own_name),
             capacity: info.capacity() as u64,
             slot_bytes: info.slot_bytes() as u64,
             payload_bytes: info.payload_bytes() as u64,
@@ -241,9 +242,10 @@ impl Info {
 
     /// In words, in lines that are no wider than `room`.
     pub(super) fn to_text(&self, room: usize) -> String {
-        let process = match &self.command {
-            Some(command) => format!("{} ({command})", self.pid),
-            None => self.pid.to_string(),
+        let process = match (self.pid, &self.command) {
+            (Some(pid), Some(command)) => format!("{pid} ({command})"),
+            (Some(pid), None) => pid.to_string(),
+            (None, _) => ELSEWHERE.into(),
         };
         let bytes = |bytes: u64| counted(bytes, "byte");
         let mut lines = vec![

@@ -4,7 +4,7 @@ use annulus::shm::PeerState;
 use serde::Serialize;
 
 use super::processes::own_name;
-use super::sample::{Ring, Sample};
+use super::sample::{ELSEWHERE, Ring, Sample};
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{BAD, counted, grouped, printable};
@@ -25,9 +25,12 @@ pub(super) struct Listing {
 struct Row {
     name: String,
     state: String,
+    /// `None` also in another container.
     pid: Option<u32>,
     /// What the process calls itself.
     command: Option<String>,
+    #[serde(skip)]
+    is_elsewhere: bool,
     kind: Option<String>,
     capacity: Option<u64>,
     payload_bytes: Option<u64>,
@@ -92,10 +95,11 @@ impl Row {
     fn of(ring: Ring) -> Self {
         let (header, numbers) = (ring.header, ring.numbers);
         let dead = ring.readers.iter().filter(|reader| reader.is_dead()).count();
-        let pid = ring.process.as_ref().map(|process| process.pid);
+        let pid = ring.process.as_ref().and_then(|process| process.pid);
         Self {
             command: pid.filter(|_| ring.state == PeerState::Alive).and_then(own_name),
             state: ring.state.to_string(),
+            is_elsewhere: ring.process.is_some() && pid.is_none(),
             pid,
             kind: header.map(|header| header.kind.to_string()),
             capacity: header.map(|header| header.capacity),
@@ -118,7 +122,11 @@ impl Row {
             printable(&self.name).into(),
             if self.state == "dead" { Cell::styled("dead", BAD) } else { self.state.as_str().into() },
             self.pid.map_or_else(unknown, |pid| pid.to_string()).into(),
-            self.command.clone().unwrap_or_else(unknown).into(),
+            match &self.command {
+                Some(command) => command.as_str().into(),
+                None if self.is_elsewhere => ELSEWHERE.into(),
+                None => unknown().into(),
+            },
             self.kind.clone().unwrap_or_else(unknown).into(),
             number(self.capacity),
             number(self.pending),

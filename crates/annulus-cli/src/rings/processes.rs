@@ -93,7 +93,7 @@ fn process_below(proc: &Path, pid: u32) -> Process {
     // A zombie has no arguments any more.
     let arguments = fs::read(proc.join(pid.to_string()).join("cmdline")).ok();
     let command = arguments.filter(|bytes| !bytes.is_empty()).map(|bytes| command(&bytes));
-    Process { pid, command: command.or_else(|| own_name_below(proc, pid)) }
+    Process { pid: Some(pid), command: command.or_else(|| own_name_below(proc, pid)) }
 }
 
 /// What a process calls itself.
@@ -252,6 +252,6 @@ mod tests {
         let me = process(std::process::id());
         assert!(me.command.is_some_and(|command| !command.is_empty() && !command.contains('/')));
         let none = Path::new("/proc/nowhere");
-        assert_eq!(process_below(none, 7), Process { pid: 7, command: None });
+        assert_eq!(process_below(none, 7), Process::of(Some(7)));
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn is_read(directory: &Directory, name: &str) -> bool {
     else {
         return false;
     };
-    let this = Process { pid: std::process::id(), command: None };
+    let this = Process::of(Some(std::process::id()));
     !readers(&observer, None, Some(&this), &Processes::now(), None).is_empty()
 }
 

@@ -52,7 +52,8 @@ pub(crate) struct Ring {
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
-    pub(crate) pid: u32,
+    /// `None` if it is in another container, whose numbers are not those of here.
+    pub(crate) pid: Option<u32>,
     /// As it was started, if it still is there.
     pub(crate) command: Option<String>,
 }
@@ -125,6 +126,21 @@ impl Reader {
     /// How many messages it is past, if that is known.
     pub(crate) fn position(&self) -> Option<u64> {
         self.seat.map(|seat| seat.position).or(self.mark.map(|mark| mark.position))
+    }
+}
+
+/// Where a process is that has no number here.
+pub(crate) const ELSEWHERE: &str = "in another container";
+
+impl Process {
+    /// One that has this number, of which nothing else is known.
+    pub(crate) fn of(pid: Option<u32>) -> Self {
+        Self { pid, command: None }
+    }
+
+    /// Its command, or why that can't be known, for people.
+    pub(crate) fn command_to_text(&self) -> Option<String> {
+        self.command.clone().or_else(|| self.pid.is_none().then(|| ELSEWHERE.into()))
     }
 }
 
@@ -274,7 +290,7 @@ pub(crate) mod tests {
     pub(crate) fn dead(name: &str) -> Ring {
         Ring {
             state: PeerState::Dead,
-            process: Some(Process { pid: 101, command: None }),
+            process: Some(Process::of(Some(101))),
             header: None,
             numbers: None,
             ..ring(name, 0, &[])
@@ -292,7 +308,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn process(pid: u32, command: &str) -> Process {
-        Process { pid, command: Some(command.into()) }
+        Process { pid: Some(pid), command: Some(command.into()) }
     }
 
     pub(crate) fn sample(rings: Vec<Ring>) -> Sample {

@@ -7,9 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use annulus::shm::{
-    Directory, Entry, FindError, NameError, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver,
-};
+use annulus::shm::{Directory, Entry, FindError, NameError, NamedRing, PeerState, RingNumbers, RingObserver};
 
 use super::bridges::{self, BridgeRoute};
 use super::directory::{self, DirectoryOption};
@@ -220,15 +218,14 @@ impl Sampler {
 
     fn ring(&mut self, entry: Entry, trouble: Option<String>, processes: &Processes) -> Ring {
         let is_there = entry.state == PeerState::Alive;
-        let of_id = |id: ProcessId| {
-            if is_there { process(id.pid()) } else { Process { pid: id.pid(), command: None } }
-        };
+        // (The number of a process in another container may be that of an unrelated one here.)
+        let of_pid = |pid: Option<u32>| pid.filter(|_| is_there).map_or_else(|| Process::of(pid), process);
         let mut ring = Ring {
             name: entry.name,
             identity: 0,
             state: entry.state,
             overdue: None,
-            process: entry.process.map(of_id),
+            process: entry.process.map(|_| of_pid(entry.pid_here)),
             header: None,
             numbers: None,
             frames: None,
@@ -301,8 +298,8 @@ pub(super) fn readers(
         Reader { seat: Some(seat), mark: None, process: owner(number).map(process), behind_ns: None }
     });
     let mut readers: Vec<_> = with_seat.collect();
-    let mut shown: Vec<_> = readers.iter().filter_map(|reader| Some(reader.process.as_ref()?.pid)).collect();
-    shown.extend(publisher.map(|process| process.pid));
+    let mut shown: Vec<_> = readers.iter().filter_map(|reader| reader.process.as_ref()?.pid).collect();
+    shown.extend(publisher.and_then(|process| process.pid));
     let all = page.map(|page| processes.writers(page)).unwrap_or_default();
     let without_seat = all.into_iter().filter(|pid| !shown.contains(pid));
     // A process may have several, each of which shows where it stands, or does not.

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// with the keys `seat` (null for a process that has the ring but no seat), `state`, `position`,
     /// `lag`, `behind_ns`, `pid` and `command`. A queue of records counts words of 8 bytes. The
     /// `behind_ns` of a ring is of all looks at its readers, an object with the keys `p50`, `p90`, `p99`,
-    /// `p99_9` and `max`. What is not known is null.
+    /// `p99_9` and `max`. What is not known is null, so is the `pid` of a process in another container.
     #[arg(long)]
     pub(super) json: bool,
 }

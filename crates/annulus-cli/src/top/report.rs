@@ -56,7 +56,7 @@ fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
         name: &ring.name,
         state: ring.state(),
         overdue_ns: ring.overdue.map(|silence| u64::try_from(silence.as_nanos()).unwrap_or(u64::MAX)),
-        pid: ring.process.as_ref().map(|process| process.pid),
+        pid: ring.process.as_ref().and_then(|process| process.pid),
         command: command(ring.process.as_ref()),
         kind: ring.header.map(|header| header.kind.to_string()),
         capacity: ring.header.map(|header| header.capacity),

@@ -92,10 +92,9 @@ pub(super) fn is_full(ring: &Ring) -> bool {
 
 /// Its number, and its command.
 pub(super) fn line(process: &Process) -> String {
-    match &process.command {
-        Some(command) => format!("{} {command}", process.pid),
-        None => format!("{} {NONE}", process.pid),
-    }
+    let command = process.command_to_text();
+    let command = command.as_deref().unwrap_or(NONE);
+    process.pid.map_or_else(|| command.into(), |pid| format!("{pid} {command}"))
 }
 
 fn lags(ring: &Ring) -> String {
@@ -125,7 +124,7 @@ fn pending(ring: &Ring) -> Option<u64> {
 }
 
 fn pid(ring: &Ring) -> Option<u32> {
-    Some(ring.process.as_ref()?.pid)
+    ring.process.as_ref()?.pid
 }
 
 #[cfg(test)]

@@ -118,8 +118,8 @@ fn of_reader(reader: &Reader) -> [Cell; 9] {
 }
 
 fn of_process(process: Option<&Process>) -> [String; 2] {
-    let command = process.and_then(|process| process.command.clone());
-    [or_none(process.map(|process| process.pid.to_string())), or_none(command)]
+    let pid = process.and_then(|process| process.pid);
+    [or_none(pid.map(|pid| pid.to_string())), or_none(process.and_then(Process::command_to_text))]
 }
 
 fn or_none(text: Option<String>) -> String {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::foreign::Foreign;
 use crate::names::Names;
-use crate::running::Running;
+use crate::running::{Running, mapped};
 use crate::support::{Folder, annulus};
 use annulus::Settings;
 use annulus::shm::{Directory, Invitation, Shared, WhenGone, broadcast, bytes, frames};
@@ -328,6 +328,59 @@ fn rings_that_do_not_answer_are_waited_for_together() {
     assert_eq!(rings.len(), all.len());
     for ring in rings {
         assert!(ring["error"].as_str().unwrap().contains("has not answered for two seconds"), "{ring}");
+    }
+}
+
+/// A process of another container is taken for none of here that has its number, neither in a list nor among
+/// the readers.
+#[test]
+fn number_of_another_container_is_no_process_of_here() {
+    let names = Names::new("container");
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Settings::new(8)).unwrap();
+    publisher.publish(7);
+    let directory = Directory::with_mode(&names.path, 0o750).unwrap();
+    let _name = invitation.publish(&directory, "here").unwrap();
+    let reader = Running(names.command("sub", &["here", "--json"]).spawn().unwrap());
+    while !mapped(&reader) {
+        thread::yield_now();
+    }
+    let pid = reader.0.id();
+    let foreign = Foreign::new(&names, &invitation, "there", pid);
+    // It ends with this program.
+    thread::spawn(move || {
+        loop {
+            // (Some have gone again.)
+            _ = invitation.send(&foreign.socket.accept().unwrap().0);
+        }
+    });
+    let command = |subcommand: &str, arguments: &[&str]| {
+        let (said, complaint, code) = run(&mut names.command(subcommand, arguments));
+        assert_eq!((complaint.as_str(), code), ("", 0));
+        said
+    };
+    let json = |said: String| serde_json::from_str::<Value>(&said).unwrap();
+    let has_reader = |ring: &Value| {
+        let readers = ring["readers"].as_array().unwrap();
+        readers.iter().any(|reader| reader["pid"] == pid && reader["command"].is_string())
+    };
+    let is_unknown = |ring: &Value| {
+        assert!(ring["error"].is_null(), "{ring}");
+        assert!(ring["pid"].is_null() && ring["command"].is_null(), "{ring}");
+    };
+    is_unknown(&json(command("ls", &["--json"]))["rings"][1]);
+    let said = command("ls", &[]);
+    let line: Vec<_> = said.lines().nth(2).unwrap().split_whitespace().collect();
+    assert_eq!(line[..6], ["there", "alive", "–", "in", "another", "container"], "{said}");
+    let info = json(command("info", &["there", "--json"]));
+    is_unknown(&info);
+    assert!(has_reader(&info), "{info}");
+    let said = command("info", &["there"]);
+    assert!(said.contains("\nProcess:   in another container\n"), "{said}");
+    let ring = json(command("top", &["there", "--json", "--interval", "0.1"]))["rings"][0].clone();
+    is_unknown(&ring);
+    assert!(has_reader(&ring), "{ring}");
+    for arguments in [&["--interval", "0.1"][..], &["there", "--interval", "0.1"]] {
+        assert!(command("top", arguments).contains(" in another container"));
     }
 }
 

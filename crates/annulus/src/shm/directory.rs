@@ -74,8 +74,10 @@ pub struct Entry {
     pub name: String,
     /// Whether the ring's process is there. `Dead` is what the next ring of this name replaces.
     pub state: PeerState,
-    /// The ring's process; `None` if the file does not say.
+    /// The ring's process, by its own numbers; `None` if the file does not say.
     pub process: Option<ProcessId>,
+    /// The number of that process here: see [`NamedRing::pid_here`].
+    pub pid_here: Option<u32>,
     /// Of the type of its messages; `None` if the file does not say.
     pub fingerprint: Option<Fingerprint>,
 }
@@ -425,6 +427,7 @@ impl Directory {
                 name: name.to_string(),
                 state: holder.state(),
                 process: holder.process(),
+                pid_here: holder.pid_here(),
                 fingerprint: holder.fingerprint(),
             });
         }
@@ -608,10 +611,38 @@ impl NamedRing {
         &self.name
     }
 
-    /// The process that published it.
+    /// The process that published it, by its own numbers: those of its container.
     #[must_use]
     pub fn process(&self) -> ProcessId {
         self.record.process
+    }
+
+    /// The number by which this process finds that one in `/proc`. If that has ended, the number that it had,
+    /// which may be another process's now: see [`state`](Self::state). `None` if it is in another container
+    /// (a namespace of process numbers): what has its number here is another process.
+    ///
+    /// A few system calls.
+    ///
+    /// ```
+    /// use annulus::shm::{Directory, Fingerprint};
+    /// # let path = std::env::temp_dir().join(format!("annulus-pid-here-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?; // or `Directory::of_user()`
+    /// let memory = std::fs::File::open("/proc/self/exe")?;
+    /// let name = directory.publish("quotes", &memory, Fingerprint::of::<u64>())?;
+    ///
+    /// // Usually in another process.
+    /// if let Some(pid) = directory.find("quotes")?.pid_here() {
+    ///     let called = std::fs::read_to_string(format!("/proc/{pid}/comm"))?;
+    ///     println!("published by process {pid}, {called}");
+    /// }
+    /// # drop(name);
+    /// # std::fs::remove_dir(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn pid_here(&self) -> Option<u32> {
+        self.holder.pid_here()
     }
 
     /// What was said to be the type of its messages.

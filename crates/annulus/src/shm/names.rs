@@ -311,8 +311,10 @@ enum ProcessSeen {
     There(Process),
     /// No process has that number, or certainly another one. (A child that `fork` made has the lock.)
     Gone,
-    /// It has other process numbers, or the kernel tells nothing of it. The lock decides.
+    /// The kernel tells nothing of it. The lock decides.
     Hidden,
+    /// It has other process numbers, or the file does not say which. The lock decides.
+    Elsewhere,
 }
 
 impl Holder {
@@ -330,7 +332,7 @@ impl Holder {
                     Err(_) => ProcessSeen::Hidden,
                 }
             }
-            _ => ProcessSeen::Hidden,
+            _ => ProcessSeen::Elsewhere,
         };
         Ok(Self { file, record, process })
     }
@@ -339,7 +341,7 @@ impl Holder {
         let has_ended = match &self.process {
             ProcessSeen::There(process) => process.has_ended(),
             ProcessSeen::Gone => true,
-            ProcessSeen::Hidden => false,
+            ProcessSeen::Hidden | ProcessSeen::Elsewhere => false,
         };
         // (Where the lock can't be looked at, the process decides.)
         let is_locked = seeded!("shm_lock_unseen") || lock::is_taken(&self.file).unwrap_or(true);
@@ -362,10 +364,22 @@ impl Holder {
     pub(super) fn number_in_proc(&self) -> Option<u32> {
         match &self.process {
             ProcessSeen::There(process) => process.number_in_proc(),
-            // Unreached: a process that ends between two looks at its name: two have to meet there
-            ProcessSeen::Gone => None,
-            // Unreached: as above
+            ProcessSeen::Gone | ProcessSeen::Elsewhere => None,
+            // Unreached: a system without pidfds, or one that forbids them
             ProcessSeen::Hidden => self.process().map(ProcessId::pid),
+        }
+    }
+
+    /// The number that the process has in `/proc`, or had there before it ended; `None` if it has none there.
+    pub(super) fn pid_here(&self) -> Option<u32> {
+        let own = self.process().map(ProcessId::pid);
+        match &self.process {
+            // (A process that has ended may have no number any more.)
+            ProcessSeen::There(process) => {
+                process.number_in_proc().or_else(|| own.filter(|_| process.has_ended()))
+            }
+            ProcessSeen::Gone | ProcessSeen::Hidden => own,
+            ProcessSeen::Elsewhere => None,
         }
     }
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Settings;
 use annulus::shm::{
-    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, RingObserver,
-    Shared, WhenGone, broadcast, recv_fd, send_fd, spsc,
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, PeerState, Received,
+    RingObserver, Shared, WhenGone, broadcast, recv_fd, send_fd, spsc,
 };
 use rustix::process::Signal;
 
@@ -318,6 +318,27 @@ impl Foreign {
         let socket = UnixListener::bind(path.join(".a.socket")).unwrap();
         Self { _scratch: scratch, directory, socket, _lock: lock }
     }
+}
+
+/// That number may be another process's here.
+#[test]
+fn process_of_another_container_has_no_number_here() {
+    let (_producer, invitation) = queue();
+    let Foreign { directory, .. } = &Foreign::new(&invitation);
+    let entry = || directory.list().unwrap().remove(0);
+    let (found, me) = (directory.find("a").unwrap(), std::process::id());
+    assert_eq!((found.process().pid(), found.pid_here()), (me, None));
+    assert_eq!((entry().process.unwrap().pid(), entry().pid_here), (me, None));
+    directory.remove("a", true).unwrap();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    let found = directory.find("a").unwrap();
+    let number = Some(found.process().pid());
+    assert_eq!((found.pid_here(), entry().pid_here), (number, number));
+    child.kill();
+    // As long as no other process has it, nobody is taken for that one.
+    assert_eq!((found.pid_here(), entry().pid_here), (number, number));
+    assert_eq!((found.state(), entry().state), (PeerState::Dead, PeerState::Dead));
 }
 
 fn queue() -> (spsc::Producer<u64>, Invitation) {
