@@ -367,7 +367,10 @@ fn number_of_another_container_is_no_process_of_here() {
         assert!(ring["error"].is_null(), "{ring}");
         assert!(ring["pid"].is_null() && ring["command"].is_null(), "{ring}");
     };
-    is_unknown(&json(command("ls", &["--json"]))["rings"][1]);
+    let rings = json(command("ls", &["--json"]))["rings"].clone();
+    is_unknown(&rings[1]);
+    // (This process publishes, and has no number there. One that looks is no reader, also if it had to ask.)
+    assert_eq!([&rings[0]["readers"], &rings[1]["readers"]], [1, 2]);
     let said = command("ls", &[]);
     let line: Vec<_> = said.lines().nth(2).unwrap().split_whitespace().collect();
     assert_eq!(line[..6], ["there", "alive", "–", "in", "another", "container"], "{said}");

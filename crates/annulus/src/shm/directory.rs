@@ -691,6 +691,15 @@ impl NamedRing {
         part == Part::Ring || self.record.page.is_some()
     }
 
+    /// Closes what the process has sent: this one could write by it. It is asked again for the next
+    /// descriptor.
+    pub(super) fn close_answer(&self) {
+        // (Another thread that has it locked still needs it.)
+        if let Ok(mut request) = self.request.try_lock() {
+            *request = Request::default();
+        }
+    }
+
     /// A descriptor of this part. Where the process is asked for it, `TimedOut` at `until` (`None` is as long
     /// as an answer may take): then it can be called again, to wait for the same answer.
     pub(super) fn open(

@@ -141,6 +141,8 @@ impl RingObserver {
             return Err(AttachError::NoPage.into());
         }
         let sleepers = ring.open(Part::Page, false, until)?;
+        // Others take a process that can write to the page for a reader.
+        ring.close_answer();
         let sleepers = SharedMemory::attach(sleepers, true).map_err(unfit)?;
         Ok(Self::new(layout, memory, sleepers)?)
     }

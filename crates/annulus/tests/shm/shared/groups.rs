@@ -430,6 +430,29 @@ fn observer_with_a_timeout_waits_for_the_same_answer() {
     assert!(socket.accept().is_err(), "it was asked again");
 }
 
+/// Others take a process that can write to the page for a reader.
+#[test]
+fn look_at_a_ring_keeps_nothing_that_was_sent() {
+    let (_producer, invitation) = queue();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    let found = directory.find("a").unwrap();
+    let observer = thread::scope(|scope| {
+        scope.spawn(|| invitation.send(&socket.accept().unwrap().0).unwrap());
+        RingObserver::of(&found).unwrap()
+    });
+    let page = fs::File::from(observer.sleepers().try_clone_to_owned().unwrap()).metadata().unwrap().ino();
+    let writable_openings = || {
+        let all = fs::read_dir("/proc/self/fdinfo").unwrap().flatten();
+        let told = all.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        let is_page = |told: &String| told.lines().any(|line| line == format!("ino:\t{page}"));
+        let is_writable = |line: &str| line.starts_with("flags:") && line.ends_with(['1', '2']);
+        told.filter(is_page).filter(|told| told.lines().any(is_writable)).count()
+    };
+    let count = writable_openings();
+    drop(found);
+    assert_eq!(count, writable_openings());
+}
+
 /// So many others ask that the kernel lets no more connect: that is no answer yet.
 #[test]
 fn question_waits_for_its_turn() {
