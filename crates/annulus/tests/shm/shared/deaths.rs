@@ -43,6 +43,8 @@ fn name_of_a_killed_process_is_replaced() {
 
     drop(child);
     assert_eq!(found.state(), PeerState::Dead, "nor does it matter that it is gone");
+    let entry = &directory.list().unwrap()[0];
+    assert_eq!((entry.state, entry.pid_here), (PeerState::Dead, Some(pid)));
     let _published = directory.publish("a", memory("new"), Fingerprint::of::<u64>()).unwrap();
     assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "new");
     assert_eq!(found.state(), PeerState::Dead);
