@@ -302,8 +302,10 @@ impl Manager {
             if entry.state != PeerState::Alive || !self.config.sends(name) || self.known.contains_key(name) {
                 continue;
             }
-            if let Err(error) = self.look_at(name) {
-                self.refuse_once(name, error.to_string());
+            match self.look_at(name) {
+                // (It goes at this moment.)
+                Ok(()) | Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
+                Err(error) => self.refuse_once(name, error.to_string()),
             }
         }
     }
@@ -312,30 +314,20 @@ impl Manager {
     /// ring is asked, and its answer is looked for with the next round. (An error may be another one then,
     /// or none.)
     fn look_at(&mut self, name: &str) -> Result<(), FindError> {
-        let mut look = || {
-            let ring = match self.asked.remove(name) {
-                Some(ring) => ring,
-                None => self.makes.directory.find(name)?,
-            };
-            let invitation = match Invitation::find_timeout(&ring, Duration::ZERO) {
-                Err(FindError::Name(NameError::TimedOut { .. })) => {
-                    self.asked.insert(name.into(), ring);
-                    return Ok(None);
-                }
-                found => found?,
-            };
-            let info = invitation.info()?;
-            Ok(Some((ring, invitation, info)))
+        let ring = match self.asked.remove(name) {
+            Some(ring) => ring,
+            None => self.makes.directory.find(name)?,
         };
-        match look() {
-            // (It goes at this moment.)
-            Ok(None) | Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
-            Ok(Some((ring, invitation, info))) => {
-                if self.send(name, &invitation, &info) {
-                    self.known.insert(name.into(), ring);
-                }
+        let invitation = match Invitation::find_timeout(&ring, Duration::ZERO) {
+            Err(FindError::Name(NameError::TimedOut { .. })) => {
+                self.asked.insert(name.into(), ring);
+                return Ok(());
             }
-            Err(error) => return Err(error),
+            found => found?,
+        };
+        let info = invitation.info()?;
+        if self.send(name, &invitation, &info) {
+            self.known.insert(name.into(), ring);
         }
         Ok(())
     }
