@@ -148,7 +148,7 @@ fn close_wakes_a_stage_without_an_upstream() {
 /// is seen.
 #[test]
 fn stage_receives_its_upstreams_rest_before_the_close() {
-    check(|| {
+    check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
