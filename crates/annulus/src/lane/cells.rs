@@ -19,6 +19,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
+use core::slice;
 
 use crate::base::allocation::Before;
 use crate::error::CapacityError;
@@ -68,6 +69,16 @@ impl<T> Cells<T> {
         #[cfg(not(annulus_loom))]
         let watchers = [];
         Ok(Self { block, count, messages: PhantomData, watchers })
+    }
+
+    /// Puts a copy of this into each slot, also where they are to be written in parts: none is uninitialized
+    /// from then on.
+    pub(crate) fn fill(&mut self, message: T)
+    where
+        T: Copy,
+    {
+        // SAFETY: the slots lie there, one beside the other, and nobody else has them.
+        unsafe { slice::from_raw_parts_mut(self.start(), self.count) }.fill(MaybeUninit::new(message));
     }
 
     /// `count` slots that lie there already.

@@ -73,8 +73,9 @@ pub use reservation::Reservation;
 
 use crate::error::CapacityError;
 use crate::memory::Memory;
+use crate::queue::kind::{QueueKind, Spsc};
+use crate::queue::made_of;
 use crate::settings::Settings;
-use crate::spsc;
 use crate::sync::seeded;
 use layout::{max_len, ring_words};
 
@@ -123,8 +124,13 @@ pub fn with(settings: Settings) -> Result<(Producer, Consumer), CapacityError> {
     // The slots of the lane are words, and the slots of the caller are bytes.
     let too_large = CapacityError::TooLarge { capacity, slot_bytes: 1 };
     let is_too_large = |error: &CapacityError| matches!(error, CapacityError::TooLarge { .. });
-    let made = spsc::with(in_words(settings)?);
-    let (producer, consumer) = made.map_err(|error| if is_too_large(&error) { too_large } else { error })?;
+    let settings = in_words(settings)?;
+    settings.without_headroom()?;
+    let made = Spsc::slots(&settings);
+    let mut slots = made.map_err(|error| if is_too_large(&error) { too_large } else { error })?;
+    // Each is a word from here on, of which a record may write a part.
+    slots.fill(0_u64);
+    let (producer, consumer) = made_of::<_, Spsc>(slots, &settings);
     Ok((Producer { words: producer, capacity }, Consumer { words: consumer, capacity }))
 }
 

@@ -41,7 +41,7 @@ impl<'p, K: InPlace> Reservation<'p, K> {
         let words = words_of(len);
         let padding = padding_before(words, end.to_storage_end());
         let slots = end.free_slots_behind(padding, words)?;
-        // The slots hold words: a block is zeroed when it is made, and only words are written to it.
+        // The slots hold words: they are zeroes in a new queue, and only words are written there.
         let record = NonNull::slice_from_raw_parts(slots.cast(), words);
         Some(Self { end, padding, record, len })
     }

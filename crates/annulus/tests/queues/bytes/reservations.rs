@@ -26,6 +26,19 @@ fn dropped_reservation_sends_nothing() {
     }
 }
 
+/// A new queue has nothing of what lay there before it: the first of each pair leaves its bytes to the second.
+#[test]
+fn new_queue_has_zeroes() {
+    for capacity in [64, 2000, 100_000] {
+        for _ in 0..2 {
+            let (mut producer, _consumer) = channel(capacity);
+            let mut reservation = producer.try_reserve(producer.max_len()).unwrap();
+            assert!(reservation.iter().all(|&byte| byte == 0), "of {capacity} bytes");
+            reservation.fill(0xEE);
+        }
+    }
+}
+
 /// The lengths that each side knows.
 #[test]
 fn longest_record_is_known_to_both_sides() {
