@@ -909,7 +909,8 @@ mod tests {
         let words: Vec<[AtomicU64; 2]> = (0..4)
             .map(|number| {
                 let done = Stamp::done(Sequence::new(number)).bits();
-                [AtomicU64::new(done), AtomicU64::new(messages[number as usize])]
+                // A `bool` is the first byte in memory, on every machine.
+                [AtomicU64::new(done), AtomicU64::new(u64::from_le(messages[number as usize]))]
             })
             .collect();
         let slot = |sequence: Sequence| Slot::<bool>::new(&words[sequence.get() as usize]);
