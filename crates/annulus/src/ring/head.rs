@@ -619,9 +619,14 @@ mod tests {
 
     /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.
     fn many(claimed: u64) -> Head {
-        let head = head(8, Sequence::FIRST, Writers::Many);
+        many_from(0, claimed)
+    }
+
+    /// The same from another message on.
+    fn many_from(first: u64, claimed: u64) -> Head {
+        let head = head(8, at(first), Writers::Many);
         // (It may fail although nobody else claims.)
-        while !head.claim_at(at(0), claimed) {}
+        while !head.claim_at(at(first), claimed) {}
         head
     }
 
@@ -656,9 +661,7 @@ mod tests {
         assert_eq!(many(1_000_003).survey(at(0), at(0), 8, none), nothing);
         assert_eq!(many(1_000_003).newest(at(0), 8, none), None);
         // The ring's first message is number 3.
-        let head = head(8, at(3), Writers::Many);
-        assert!(head.claim_at(at(3), 100));
-        assert_eq!(head.survey(at(0), at(3), 8, none).head, at(3));
+        assert_eq!(many_from(3, 100).survey(at(0), at(3), 8, none).head, at(3));
     }
 
     #[test]

@@ -26,7 +26,8 @@ fn dropped_reservation_sends_nothing() {
     }
 }
 
-/// A new queue has nothing of what lay there before it: the first of each pair leaves its bytes to the second.
+/// A new queue has nothing of what lay there before it: the first of each pair leaves its bytes to the
+/// second.
 #[test]
 fn new_queue_has_zeroes() {
     for capacity in [64, 2000, 100_000] {
