@@ -123,7 +123,7 @@ impl Makes {
         let token = session.liveliness().declare_token(keys::made_token(host, boot, epoch)).wait();
         let token = token.map_err(|error| error.to_string())?;
         let name = invitation.publish(directory, name).map_err(|error| error.to_string())?;
-        Ok(Published { end, _name: name, _token: token, _unmade: unmade })
+        Ok(Published { _name: name, end, _token: token, _unmade: unmade })
     }
 }
 
@@ -139,9 +139,10 @@ impl Plan {
 
 /// A ring that is there, by what writes to it.
 pub(crate) struct Published<E> {
-    /// In this order: the ring ends, its name goes, and then the word that a bridge made it.
-    pub(crate) end: E,
+    /// In this order: its name goes, then the ring ends, so that a program which is told of the end finds the
+    /// next ring at the name and not this one; and then the word that a bridge made it.
     _name: PublishedName,
+    pub(crate) end: E,
     _token: LivelinessToken,
     _unmade: Unmade,
 }
@@ -259,5 +260,38 @@ impl FarRing {
             self.unsaid = 0;
             acks.say(next, Needs::Nothing);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use annulus::Settings;
+    use annulus::shm::{NameError, broadcast};
+
+    use super::*;
+    use crate::Config;
+
+    /// Where a ring ends: nothing is found at its name any more.
+    struct End(Arc<Directory>);
+
+    impl Drop for End {
+        fn drop(&mut self) {
+            assert!(matches!(self.0.find("quotes"), Err(NameError::NotFound { .. })));
+        }
+    }
+
+    #[test]
+    fn name_goes_before_the_ring_ends() {
+        let path = std::env::temp_dir().join(format!("annulus-zenoh-{}-end", std::process::id()));
+        let directory = Arc::new(Directory::open(&path).unwrap());
+        let session = zenoh::open(Config::new().zenoh().unwrap()).wait().unwrap();
+        let (events, _heard) = channel();
+        let (host, boot, made) = ("a".into(), "1".into(), Made::default());
+        let makes = Makes { session, directory: Arc::clone(&directory), host, boot, made, events };
+        let invitation = broadcast::lossy::<u64>(Settings::new(4)).unwrap().invitation;
+        drop(makes.publish("quotes", End(directory), &invitation).unwrap());
+        std::fs::remove_dir_all(path).unwrap();
     }
 }

@@ -79,7 +79,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
         count: Count::published(),
         is_stopped: OnceLock::new(),
     });
-    // A signal ends the ring and takes the name back, so that subscribers see no death.
+    // A signal takes the name back and ends the ring, so that subscribers see no death.
     let (stopped, last) = (Arc::clone(&shared), Arc::clone(&shared));
     let end = move |outcome: Outcome| {
         let _ = stopped.is_stopped.set(());
@@ -132,7 +132,7 @@ impl<M: Ring> Shared<M> {
         while !self.with(sends) {}
     }
 
-    /// Closes the ring, takes its name back, and says how many lines it has had. If not all of the input is
+    /// Takes the name back, closes the ring, and says how many lines it has had. If not all of the input is
     /// published, its subscribers are told so before; where there is no room for that, the ring stays open
     /// until the process is gone, which they take for a death.
     fn end(&self) {
@@ -140,12 +140,14 @@ impl<M: Ring> Shared<M> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Held { mut publisher, name, end_is_told }) = held.take() else { return };
         let failed = Piece::failed(self.count.get());
-        if end_is_told || M::publish_timeout(&mut publisher, failed, LAST_WAIT) {
+        let end_is_told = end_is_told || M::publish_timeout(&mut publisher, failed, LAST_WAIT);
+        // Before the ring: a program that is told of the end finds the next ring at the name.
+        drop(name);
+        if end_is_told {
             publisher.close();
         } else {
             mem::forget(publisher);
         }
-        drop(name);
         self.count.tell();
     }
 }

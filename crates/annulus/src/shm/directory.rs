@@ -500,6 +500,9 @@ fn is_no_directory(error: &io::Error) -> bool {
 /// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
 /// takes the name back.
 ///
+/// Drop it before the ring's publisher or sender: a process that is told of the end may look at the name at
+/// once, and then waits there for the next ring and does not find this one.
+///
 /// A copy that `fork` makes in a child takes nothing back. But it keeps the lock. Then a dead name is
 /// recognized by its process, which has ended.
 #[must_use = "its drop takes the name back"]

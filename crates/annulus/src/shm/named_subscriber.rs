@@ -91,7 +91,7 @@ use crate::wait::{Until, WaitStrategy};
 ///
 ///     assert!(matches!(subscriber.recv()?, Received::Began { missed: 0, .. }));
 ///     assert_eq!(subscriber.recv()?, Received::Message(life));
-///     drop((publisher, name));
+///     drop((name, publisher));
 ///     // `Dead`, if the process had ended.
 ///     assert!(matches!(subscriber.recv()?, Received::Ended { state: PeerState::Closed, .. }));
 /// }
