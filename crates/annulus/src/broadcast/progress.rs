@@ -384,6 +384,7 @@ impl Following {
     }
 
     /// The seeded bug of a stage that counts what it reads as processed.
+    // Mutants: `with ()`: it does something only with the seeded bug.
     #[inline]
     pub(super) fn note_read<S: Store>(&self, shared: &RingState<S>, cursor: Sequence) {
         if seeded!("stage_read_is_processed") {

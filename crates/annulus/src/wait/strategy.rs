@@ -279,7 +279,7 @@ macro_rules! own_strategy {
             $get
         }
 
-        /// Chooses how this handle waits if a verb is given no strategy: each verb that waits, iterators, an
+        /// Chooses how this handle waits if a verb is given no strategy: each verb that waits, iterators, a
         /// worker or a select (which waits by its first handle). Other handles of the ring wait as
         /// before. A handle that is made from this one, such as a clone, waits as this one does now. Tasks
         /// and file descriptors have no strategy.

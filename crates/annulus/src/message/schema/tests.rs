@@ -61,6 +61,8 @@ fn bad_schema_text_is_an_error_with_its_place() {
         ("q{a:u8,a:u8}", 7, "another name"),
         ("q{a:enum f32{x=0}}", 9, "an integer"),
         ("q{a:enum u8{x=256}}", 12, "a variant"),
+        ("q{a:enum i8{x=128}}", 12, "a variant"),
+        ("q{a:enum i8{x=-129}}", 12, "a variant"),
         ("q{a:enum u8{}}", 12, "a variant"),
         ("q{a:u8} ", 8, ""),
         ("q{a:u8}x", 7, "the end"),
