@@ -70,6 +70,8 @@ fn bad_schema_text_is_an_error_with_its_place() {
         ("q{a:[u8;-1]}", 8, "a length"),
         ("q{a:u8??}", 7, "one `?`"),
         ("q{a:u8(n(s)}", 7, "a unit"),
+        ("q{a:u8()}", 7, "a unit"),
+        ("q{a:u8(\u{7})}", 7, "a unit"),
         ("q{a:u8\"x}", 9, "a comment"),
         ("q{a:text 65536}", 9, "how many"),
         ("q{:u8}", 2, "a name"),
