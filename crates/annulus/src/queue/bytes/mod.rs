@@ -121,13 +121,13 @@ pub fn channel(capacity: usize) -> (Producer, Consumer) {
 #[doc(alias = "Builder")]
 pub fn with(settings: Settings) -> Result<(Producer, Consumer), CapacityError> {
     let capacity = settings.capacity;
-    // The slots of the lane are words, and the slots of the caller are bytes.
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes: 1 };
-    let is_too_large = |error: &CapacityError| matches!(error, CapacityError::TooLarge { .. });
     let settings = in_words(settings)?;
     settings.without_headroom()?;
-    let made = Spsc::slots(&settings);
-    let mut slots = made.map_err(|error| if is_too_large(&error) { too_large } else { error })?;
+    let mut slots = Spsc::slots(&settings).map_err(|error| match error {
+        // The slots of the lane are words, and the slots of the caller are bytes.
+        CapacityError::TooLarge { .. } => CapacityError::TooLarge { capacity, slot_bytes: 1 },
+        error => error,
+    })?;
     // Each is a word from here on, of which a record may write a part.
     slots.fill(0_u64);
     let (producer, consumer) = made_of::<_, Spsc>(slots, &settings);
