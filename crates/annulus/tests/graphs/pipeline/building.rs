@@ -166,6 +166,9 @@ fn graph_is_drawn() {
     let graph = pipeline.describe();
     let kinds: Vec<_> = graph.edges.iter().map(|edge| edge.ring).collect();
     assert!(kinds.contains(&RingKind::Ordered) && kinds.contains(&RingKind::Lossy), "{graph}");
+    // Edges of one ring have the same number.
+    let rings: Vec<_> = graph.edges.iter().map(|edge| edge.ring_id).collect();
+    assert_eq!(rings, [0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 6]);
     assert_eq!(
         graph.to_string(),
         "input -> a \"quoted\" name: spsc, 4 slots\n\
