@@ -175,3 +175,26 @@ impl fmt::Display for Placement {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::refused::Reason;
+    use super::*;
+
+    #[test]
+    fn option_is_granted_if_both_have_it() {
+        let error = MemoryError { option: MemoryOption::Lock, reason: Reason::Unseen };
+        let refused = || Grant::Refused(error.clone());
+        for (grants, both) in [
+            ([Grant::Granted, Grant::Granted], Grant::Granted),
+            ([Grant::Granted, Grant::NotRequested], Grant::Granted),
+            ([Grant::Granted, refused()], refused()),
+            ([Grant::NotRequested, refused()], refused()),
+            ([Grant::NotRequested, Grant::NotRequested], Grant::NotRequested),
+        ] {
+            let [one, other] = grants;
+            assert_eq!(one.clone().and(other.clone()), both);
+            assert_eq!(other.and(one), both);
+        }
+    }
+}

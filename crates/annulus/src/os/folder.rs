@@ -513,6 +513,20 @@ mod tests {
         fs::remove_dir_all(path).unwrap();
     }
 
+    /// Each user that may read the directory may wait for its lock.
+    #[test]
+    fn lock_is_readable_as_the_directory_is() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let (path, folder) = folder("readable");
+        for (of_directory, of_lock) in [(0o700, 0o600), (0o750, 0o640), (0o777, 0o644)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(of_directory)).unwrap();
+            let _lock = folder.lock().unwrap().unwrap();
+            let mode = fs::metadata(path.join(LOCK)).unwrap().mode() & 0o777;
+            assert_eq!(mode, of_lock, "{of_directory:o}");
+        }
+        fs::remove_dir_all(path).unwrap();
+    }
+
     #[test]
     fn lock_of_the_directory_itself_does_not_matter() {
         let (path, folder) = folder("cleaned");

@@ -124,6 +124,7 @@ impl GiveWay {
             }
         };
         give_up_time_slice();
+        // Mutants: `> with`: costs or saves time; no test gives another thread the core without luck.
         let switched = switched || asked.elapsed() > SWITCH;
         *self = Self::Since { begun, left: left - 1, switched };
         true

@@ -479,6 +479,14 @@ fn claimed_message_comes_back_unless_it_is_done() {
     let again = workers[0].claim_timeout(LONG).unwrap().unwrap();
     assert_eq!((number_of(again.message()), again.given_before()), (2, 1));
     std::thread::spawn(move || again.done()).join().unwrap();
+    let mut other = Sender::join(&invitation, of, BLOCK).unwrap();
+    other.send(&bytes_of(4)).unwrap();
+    let mut both = [(); 2].map(|()| workers[0].claim_timeout(LONG).unwrap().unwrap());
+    both.sort_by_key(|job| number_of(job.message()));
+    let [third, fourth] = both;
+    assert_eq!([&third, &fourth].map(|job| (number_of(job.message()), job.producer())), [(3, 0), (4, 1)]);
+    fourth.done();
+    drop(third);
     // The end comes when nothing can come back any more.
     looks_on.close();
     assert!(sender.is_closed() && queue.is_closed());
@@ -488,7 +496,7 @@ fn claimed_message_comes_back_unless_it_is_done() {
     assert_eq!(workers[1].recv(&mut [0; 12]), Err(RecvError::CLOSED));
     let end = workers[1].claim_timeout(LONG).unwrap();
     assert!(matches!(end, Err(RecvTimeoutError::Closed)));
-    assert_eq!((queue.given_again(), queue.dropped(), queue.len()), (1, 0, 0));
+    assert_eq!((queue.given_again(), queue.dropped(), queue.len()), (2, 0, 0));
 }
 
 /// Messages without a byte are received one at a time: no run has room for one.

@@ -363,10 +363,6 @@ unsafe impl<A: Message> Source for PendingAnswer<A> {
     fn has_passed(&self, mark: &mut EndMark) -> bool {
         mark.is_passed(|_, came| came == 0 || self.is_taken)
     }
-
-    fn left(&self) -> Option<u64> {
-        Some(u64::from(!self.is_taken && self.look().is_some()))
-    }
 }
 
 impl<A: Message> Waitable for PendingAnswer<A> {
