@@ -2479,7 +2479,8 @@ annulus_status annulus_invitation_find(const char *directory,
                                        struct annulus_shared_error *error);
 
 /**
- * Takes the name back. The ring stays. Null is no error, and has no effect.
+ * Takes the name back. The ring stays: end it after this, so that a process which is told of the end does
+ * not find it at the name. Null is no error, and has no effect.
  *
  * One thread may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or is a handle of another
  * type.

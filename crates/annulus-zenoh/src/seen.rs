@@ -116,8 +116,8 @@ impl BridgeRoute {
 
 /// Shows a bridge's routes.
 pub(crate) struct Seen {
-    /// `None` where the ring has no name, or can't be made.
-    ring: Option<(Publisher<BridgeRoute>, PublishedName)>,
+    /// The ring behind its name, which goes first. `None` where the ring has no name, or can't be made.
+    ring: Option<(PublishedName, Publisher<BridgeRoute>)>,
     session: Session,
     /// Answers those that measure the way here and back.
     _echo: Option<Queryable<()>>,
@@ -169,7 +169,7 @@ impl Seen {
             round.push(BridgeRoute::of(route, (index, shown.len()), rate));
             of_the_user(|| measure(route));
         }
-        if let Some((publisher, _)) = &mut self.ring {
+        if let Some((_, publisher)) = &mut self.ring {
             if round.is_empty() {
                 // Or the round before, with routes that are gone, would stay the last one.
                 let none = Counters::new(Direction::Out, "", "", RouteState::Ended).route();
@@ -208,7 +208,7 @@ pub(crate) fn is_of_bridge(info: &RingInfo) -> bool {
 }
 
 /// The ring of the bridge of this host, by the first name that is free.
-fn ring(directory: &Directory, host: &str) -> Option<(Publisher<BridgeRoute>, PublishedName)> {
+fn ring(directory: &Directory, host: &str) -> Option<(PublishedName, Publisher<BridgeRoute>)> {
     let Shared { handle: publisher, invitation, .. } = broadcast::lossy(Settings::new(MOST_ROUTES)).ok()?;
     let host = host.replace('/', "_");
     let mut names = (1..=MOST_BRIDGES).map(|number| match number {
@@ -216,7 +216,7 @@ fn ring(directory: &Directory, host: &str) -> Option<(Publisher<BridgeRoute>, Pu
         number => format!("bridge@{host}.{number}"),
     });
     let name = names.find_map(|name| invitation.publish(directory, &name).ok())?;
-    Some((publisher, name))
+    Some((name, publisher))
 }
 
 /// The numbers of a route, for the program's recorder. (Without one this does nothing.)

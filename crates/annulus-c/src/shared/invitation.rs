@@ -168,7 +168,8 @@ pub unsafe extern "C" fn annulus_invitation_find(
     unsafe { explained(error, work) }
 }
 
-/// Takes the name back. The ring stays. Null is no error, and has no effect.
+/// Takes the name back. The ring stays: end it after this, so that a process which is told of the end does
+/// not find it at the name. Null is no error, and has no effect.
 ///
 /// One thread may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or is a handle of another
 /// type.
